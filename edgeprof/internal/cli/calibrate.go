@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/prediction"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/shared/cli"
@@ -73,7 +72,7 @@ at the limit.`,
 	f := c.Flags()
 	f.StringVar(&o.out, "out", "", "file to write (default: the one that rank reads)")
 	cli.OutputFile(c, "out")
-	f.IntVar(&o.runs, "runs", 6, "bursts of timed inferences per model, in three rounds")
+	f.IntVar(&o.runs, "runs", 6, "bursts of timed inferences per model")
 	f.DurationVar(&o.limit, "limit", 200*time.Second, "time after which only as many models are measured as an interval needs; 0 is none")
 	f.Float64Var(&o.size, "size", 1, "factor on the width of the small models: less than 1 for a slow machine")
 	o.with.flags(c)
@@ -123,7 +122,7 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	if err := os.MkdirAll(filepath.Dir(o.out), 0o755); err != nil {
 		return nil, err
 	}
-	data, err := o.measureModels(ctx, env)
+	cases, err := o.measureModels(ctx, env)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +130,7 @@ func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Ca
 	if facts.ProbedTasks, err = mostTasks(ctx, env.Root, &machine); err != nil {
 		return nil, err
 	}
-	cal, err := o.fit(profiler.Cases(data), facts)
+	cal, err := o.fit(cases, facts)
 	if err != nil {
 		return nil, err
 	}
@@ -156,8 +155,8 @@ func (o *calibrating) fit(cases []profiler.Case, facts profiler.Facts) (*profile
 	return all[0], nil
 }
 
-// measureModels returns the rows and kernels of small models of every family.
-func (o *calibrating) measureModels(ctx context.Context, env *cli.Env) (*measurement.Data, error) {
+// measureModels runs small models of every family as rank runs a user's.
+func (o *calibrating) measureModels(ctx context.Context, env *cli.Env) ([]profiler.Case, error) {
 	dir, err := file.NewScratch("", "edgeprof-")
 	if err != nil {
 		return nil, err
@@ -167,43 +166,31 @@ func (o *calibrating) measureModels(ctx context.Context, env *cli.Env) (*measure
 	if err != nil {
 		return nil, err
 	}
-	rows := filepath.Join(dir, "rows")
-	if err := os.MkdirAll(rows, 0o755); err != nil {
-		return nil, err
-	}
-	rounds := []int{1} // bursts of each: the first round is short, for a busy machine to end it
-	for _, bursts := range []int{(o.runs - 1) / 2, o.runs / 2} {
-		if bursts > 0 {
-			rounds = append(rounds, bursts)
-		}
-	}
-	bar := env.Progress("calibrate", int64(len(jobs)*o.runs))
+	bar := env.Progress("calibrate", int64(len(jobs)))
 	defer bar.Done()
-	c, err := newCollector(env.Root, &o.with, rows)
-	if err != nil {
-		return nil, err
-	}
-	c.Step = func() { bar.Add(1) }
-	measured, judged := 0, 0
-	for round, bursts := range rounds {
-		for _, job := range jobs {
-			if o.limit > 0 && time.Since(o.start) > o.limit && judged >= profiler.FewestModels*len(o.threads) {
-				env.Log.Warnf("stopped after %v: %d of %d measurements are made; the processors do other work, and --limit allows more time", o.limit, measured, len(rounds)*len(jobs))
-				return measurement.ReadDir(ctx, rows)
-			}
-			measured++
-			if measurement.ModelFamily(filepath.Base(job.Model)) != profiler.Operators {
-				judged++
-			}
-			job.Round = round
-			job.Iterations = bursts
-			job.Profiles = min(2*bursts, job.Profiles)
-			if _, err := c.Collect(ctx, job); err != nil {
-				return nil, err
-			}
+	var cases []profiler.Case
+	judged := 0
+	for _, job := range jobs {
+		if o.limit > 0 && time.Since(o.start) > o.limit && judged >= profiler.FewestModels*len(o.threads) {
+			env.Log.Warnf("stopped after %v: %d of %d measurements are made; the processors do other work, and --limit allows more time", o.limit, len(cases), len(jobs))
+			break
 		}
+		one := o.with
+		one.threads = job.threads
+		m, err := one.profile(ctx, job.path, job.analysis, o.runs, o.runs)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", job.path, err)
+		}
+		m.Model = strings.TrimSuffix(filepath.Base(job.path), ".onnx")
+		m.Family = job.family
+		m.Seconds = m.TypicalSeconds()
+		cases = append(cases, m)
+		if job.family != profiler.Operators {
+			judged++
+		}
+		bar.Add(1)
 	}
-	return measurement.ReadDir(ctx, rows)
+	return cases, nil
 }
 
 // calibrationPath returns the given file, or the one of a provider in the user's configuration

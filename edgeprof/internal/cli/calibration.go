@@ -1,14 +1,13 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
 
-	"github.com/foretime/foretime/edgeprof/internal/collection"
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/edgeprof/internal/synth"
 )
@@ -46,10 +45,20 @@ type sized struct {
 	size   synth.Size
 }
 
-// jobs returns all models to measure and writes the small ones into dir.
-func (o *calibrating) jobs(ctx context.Context, dir string) ([]collection.Job, error) {
-	plain := collection.Job{Setting: o.with.setting("desktop"), Warmup: 1, Profiles: o.runs}
-	var jobs []collection.Job
+// job is one small model to measure with a number of threads.
+type job struct {
+	path     string
+	family   string // as far as errors are judged by families
+	analysis *onnx.Analysis
+	threads  int
+}
+
+// jobs writes the small models into dir and returns each with every number of threads. Those at
+// the beginning measure every class of operator and every family: the chains of operators, then
+// the first model of each family.
+func (o *calibrating) jobs(ctx context.Context, dir string) ([]job, error) {
+	var byRank [3][]job
+	seen := map[string]bool{}
 	for _, s := range calibrationModels() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -59,43 +68,24 @@ func (o *calibrating) jobs(ctx context.Context, dir string) ([]collection.Job, e
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.family, err)
 		}
-		job := plain
-		job.Model = filepath.Join(dir, fmt.Sprintf("%s width %.4g at %d.onnx", s.family, s.size.Width, s.size.Resolution))
-		jobs = append(jobs, job)
-		if err := writeModel(job.Model, m, 1); err != nil {
+		one := job{path: filepath.Join(dir, fmt.Sprintf("%s width %.4g at %d.onnx", s.family, s.size.Width, s.size.Resolution)), family: measurement.ModelFamily(s.family)}
+		if one.analysis, err = onnx.Analyze(m, onnx.Settings{}); err != nil {
 			return nil, err
 		}
-	}
-	return o.withThreads(firstOfEach(jobs)), nil
-}
-
-// withThreads returns each job for every number of threads that is measured.
-func (o *calibrating) withThreads(jobs []collection.Job) []collection.Job {
-	var all []collection.Job
-	for _, job := range jobs {
-		for _, n := range o.threads {
-			job.Setting.Threads = n
-			all = append(all, job)
+		if err := writeModel(one.path, m, 1); err != nil {
+			return nil, err
 		}
-	}
-	return all
-}
-
-// firstOfEach returns jobs in an order whose beginning measures every class of operator
-// and every family: the chains of operators, then the first model of each family.
-func firstOfEach(jobs []collection.Job) []collection.Job {
-	rank := map[string]int{}
-	seen := map[string]bool{}
-	for _, job := range jobs {
-		family := measurement.ModelFamily(filepath.Base(job.Model))
+		rank := 1
 		switch {
-		case family == profiler.Operators:
-		case seen[family]:
-			rank[job.Model] = 2
-		default:
-			seen[family], rank[job.Model] = true, 1
+		case one.family == profiler.Operators:
+			rank = 0
+		case seen[one.family]:
+			rank = 2
+		}
+		seen[one.family] = true
+		for _, one.threads = range o.threads {
+			byRank[rank] = append(byRank[rank], one)
 		}
 	}
-	slices.SortStableFunc(jobs, func(a, b collection.Job) int { return cmp.Compare(rank[a.Model], rank[b.Model]) })
-	return jobs
+	return slices.Concat(byRank[:]...), nil
 }

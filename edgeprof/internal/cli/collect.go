@@ -15,6 +15,7 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/internal/collection"
 	"github.com/foretime/foretime/edgeprof/internal/device"
+	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/edgeprof/internal/runtime"
 	"github.com/foretime/foretime/edgeprof/internal/synth"
@@ -180,8 +181,7 @@ func (o *collecting) collect(ctx context.Context, env *cli.Env) ([]collection.Su
 		return nil, err
 	}
 	c.Seed = o.settings.Seed
-	setting := o.with.setting(o.settings.Device)
-	setting.Stress = o.load == "stress"
+	setting := measurement.Setting{Device: o.settings.Device, Threads: o.with.threads, CPUs: o.with.cpus, Stress: o.load == "stress"}
 	if o.settings.Images != "" {
 		if c.Images, err = collection.ListImages(o.settings.Images); err != nil {
 			return nil, err
@@ -251,7 +251,7 @@ func newCollector(root fs.FS, with *running, dir string) (*collection.Collector,
 		Open: func(ctx context.Context, job collection.Job) (runtime.Session, error) {
 			one := *with
 			one.threads = job.Setting.Threads
-			return one.load(ctx, job.Model, job.Sizes)
+			return one.start(ctx, job.Model)
 		},
 	}, err
 }

@@ -114,7 +114,7 @@ func layersOf(ctx context.Context, env *cli.Env, path string, a *onnx.Analysis, 
 func (l *layered) addMeasured(ctx context.Context, a *onnx.Analysis, profiled *profiling, with *running) error {
 	kernels := profiled.kernels
 	if kernels == nil {
-		c, err := with.profile(ctx, l.Model, a)
+		c, err := with.profile(ctx, l.Model, a, fewestBursts, mostBursts)
 		if err != nil {
 			return fmt.Errorf("%s: %w", l.Model, err)
 		}

@@ -3,8 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
-	"math"
 	goruntime "runtime"
+	"slices"
 	"time"
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
@@ -12,8 +12,6 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/prediction"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
-	"github.com/foretime/foretime/edgeprof/internal/runtime"
-	"github.com/foretime/foretime/edgeprof/internal/runtime/worker"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -57,7 +55,7 @@ func profileHere(ctx context.Context, with *running, path string, a *onnx.Analys
 	if p.why = fitsMemory(a, machine); p.why != nil {
 		return p
 	}
-	c, err := with.profile(ctx, path, a)
+	c, err := with.profile(ctx, path, a, fewestBursts, mostBursts)
 	if err != nil {
 		p.why = err
 		return p
@@ -81,9 +79,9 @@ func fitsMemory(a *onnx.Analysis, machine *device.Device) error {
 	return nil
 }
 
-// profile runs a model for about [profileTime] and returns its times. The error matches
-// [runtime.ErrUnavailable] if ONNX Runtime is not installed.
-func (r *running) profile(ctx context.Context, path string, a *onnx.Analysis) (profiler.Case, error) {
+// profile runs a model for about [profileTime], in so many bursts at least and at most, and
+// returns its times. The error matches [runtime.ErrUnavailable] if ONNX Runtime is not installed.
+func (r *running) profile(ctx context.Context, path string, a *onnx.Analysis, fewest, most int) (profiler.Case, error) {
 	m := profiler.Case{Model: path, Threads: r.threads, Kernels: measurement.NewKernels(a.Kernels())}
 	start := time.Now()
 	session, err := r.start(ctx, path)
@@ -100,7 +98,7 @@ func (r *running) profile(ctx context.Context, path string, a *onnx.Analysis) (p
 		return m, err
 	}
 	many := int(max(1, min(mostInference, burstSeconds/first.Seconds[0])))
-	profiles, err := session.Profile(ctx, inputs, max(fewestBursts, many))
+	profiles, err := session.Profile(ctx, inputs, max(fewestBursts, fewest, many))
 	if err != nil {
 		return m, err
 	}
@@ -109,25 +107,15 @@ func (r *running) profile(ctx context.Context, path string, a *onnx.Analysis) (p
 			m.Kernels[k].Seconds = &t
 		}
 	}
-	return m, r.timeBursts(ctx, session, inputs, many, start, &m)
-}
-
-// timeBursts adds the times of bursts of inferences until the time is over.
-func (r *running) timeBursts(ctx context.Context, session *worker.Session, inputs map[string]runtime.Tensor, many int, start time.Time, m *profiler.Case) error {
-	shortest := math.Inf(1)
-	for i := 0; i < mostBursts && (i < fewestBursts || time.Since(start) < profileTime); i++ {
-		one, err := session.Time(ctx, inputs, many)
+	for i := 0; i < most && (i < fewest || time.Since(start) < profileTime); i++ {
+		burst, err := session.Time(ctx, inputs, many)
 		if err != nil {
-			return err
+			return m, err
 		}
-		t := one.UncontendedSeconds(r.threads)
-		row := measurement.Row{}
-		row.Time = measurement.NewSeconds(t)
-		m.Rows = append(m.Rows, row)
-		shortest = min(shortest, t)
+		m.Times = append(m.Times, burst.UncontendedSeconds(r.threads))
 	}
-	m.Seconds = shortest
-	return nil
+	m.Seconds = slices.Min(m.Times)
+	return m, nil
 }
 
 // predictorFor returns the predictor for one model on this machine, or, if it is not local, on

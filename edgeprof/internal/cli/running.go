@@ -17,7 +17,6 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/internal/collection"
 	"github.com/foretime/foretime/edgeprof/internal/device"
-	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/edgeprof/internal/runtime"
@@ -149,15 +148,6 @@ func (r *running) start(ctx context.Context, path string) (*worker.Session, erro
 	if err != nil {
 		return nil, err
 	}
-	return r.open(ctx, path, settings)
-}
-
-// load does the same with the caller's sizes.
-func (r *running) load(ctx context.Context, path string, sizes map[string]int64) (*worker.Session, error) {
-	return r.open(ctx, path, onnx.Settings{Sizes: sizes})
-}
-
-func (r *running) open(ctx context.Context, path string, settings onnx.Settings) (*worker.Session, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -193,11 +183,6 @@ func (r *running) inputs(session *worker.Session) (map[string]runtime.Tensor, er
 		}
 	}
 	return inputs, nil
-}
-
-// setting returns the setting that measured rows carry.
-func (r *running) setting(device string) measurement.Setting {
-	return measurement.Setting{Device: device, Threads: r.threads, CPUs: r.cpus}
 }
 
 // facts returns the facts of a calibration of a device, made now.

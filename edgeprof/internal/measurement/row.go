@@ -75,14 +75,6 @@ type Graph struct {
 	Depth          *float64 `dataset:"depth"`
 }
 
-// LeastSeconds returns the shorter of the times, in seconds: other work only makes them longer.
-func (r *Row) LeastSeconds() float64 {
-	if r.Uncontended.Known {
-		return min(r.Time.Value, r.Uncontended.Value)
-	}
-	return r.Time.Value
-}
-
 // NumberCell returns a number as the value of a cell that may be empty.
 func NumberCell[T int | int64 | float64](v T) *float64 {
 	f := float64(v)

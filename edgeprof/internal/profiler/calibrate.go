@@ -105,6 +105,10 @@ func (e Error) Ratio() float64 { return e.Measured / e.Predicted }
 // Calibrate fits rates to measurements of a device, and finds their interval by leaving out one
 // family at a time. The error matches [ErrTooFew].
 func Calibrate(cases []Case, facts Facts) (*Calibration, error) {
+	cases = slices.Clone(cases)
+	for i := range cases {
+		cases[i].prepareKernels()
+	}
 	var repeated bool
 	facts.Excess, repeated = excess(cases)
 	judged := len(without(cases, Operators))

@@ -1,101 +1,28 @@
 package profiler
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
 )
 
-// Case is one model measured in one setting.
+// Case is one model measured with a number of threads.
 type Case struct {
 	Model   string
 	Family  string
-	Setting string
 	Threads int
-	// Seconds is the time of an inference on an idle machine; see [typical].
+	// Seconds is the time of an inference on an idle machine.
 	Seconds float64
-	// Kernels with their times, which sum to Seconds.
+	// Kernels with their times, which sum to more than Seconds by the time of profiling.
 	Kernels []measurement.Kernel
-	// Rows are the measured inferences.
-	Rows []measurement.Row
+	// Times are those of an inference in each burst, without waits for processors.
+	Times []float64
 }
 
-type caseKey struct{ model, setting string }
-
-// Cases groups measurements, in order of model and setting.
-func Cases(d *measurement.Data) []Case {
-	byKey := map[caseKey]*Case{}
-	for _, r := range d.Rows {
-		key := caseKey{r.ModelName, r.Setting}
-		c := byKey[key]
-		if c == nil {
-			c = &Case{Model: r.ModelName, Family: r.Family, Setting: r.Setting, Threads: int(valueOr(r.Threads, 1))}
-			byKey[key] = c
-		}
-		c.Rows = append(c.Rows, r)
-	}
-	for _, k := range d.Kernels {
-		if c := byKey[caseKey{k.ModelName, k.Setting}]; c != nil {
-			c.merge(k)
-		}
-	}
-	var cases []Case
-	for _, c := range byKey {
-		c.Seconds = typical(c.Rows)
-		slices.SortFunc(c.Kernels, func(a, b measurement.Kernel) int { return cmp.Compare(a.Index, b.Index) })
-		c.untangle()
-		c.subtractOverhead()
-		cases = append(cases, *c)
-	}
-	slices.SortFunc(cases, func(a, b Case) int {
-		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Setting, b.Setting))
-	})
-	return cases
-}
-
-func valueOr(v *float64, otherwise float64) float64 {
-	if v == nil {
-		return otherwise
-	}
-	return *v
-}
-
-// merge keeps the shorter of a kernel's times in two rounds. ONNX Runtime reports whole
-// microseconds, of which a mean is more precise than the shortest.
-func (c *Case) merge(k measurement.Kernel) {
-	for i := range c.Kernels {
-		if old := &c.Kernels[i]; old.Index == k.Index {
-			if old.Seconds == nil || k.Seconds != nil && *k.Seconds < *old.Seconds {
-				*old = k
-			}
-			return
-		}
-	}
-	c.Kernels = append(c.Kernels, k)
-}
-
-// untangle drops the times of kernels of a model with control flow: a runtime reports a node
-// with all of its body's time.
-func (c *Case) untangle() {
-	if !slices.ContainsFunc(c.Kernels, func(k measurement.Kernel) bool { return k.Op == "If" || k.Op == "Loop" || k.Op == "Scan" }) {
-		return
-	}
-	c.Kernels = slices.Clone(c.Kernels)
-	for i := range c.Kernels {
-		c.Kernels[i].Seconds = nil
-	}
-}
-
-// typical returns the lower quartile of what rows took without waiting for processors:
-// other work only makes them longer, and the shortest is luckier than a user's.
-func typical(rows []measurement.Row) float64 {
-	seconds := make([]float64, len(rows))
-	for i := range rows {
-		seconds[i] = rows[i].LeastSeconds()
-	}
-	slices.Sort(seconds)
-	return seconds[(len(seconds)-1)/4]
+// TypicalSeconds returns the lower quartile of the times: other work only makes them longer, and
+// the shortest is luckier than a user's.
+func (c *Case) TypicalSeconds() float64 {
+	return slices.Sorted(slices.Values(c.Times))[(len(c.Times)-1)/4]
 }
 
 // mostOverhead is more than profiling a kernel takes, in seconds: what is beyond it
@@ -104,15 +31,23 @@ func typical(rows []measurement.Row) float64 {
 // wide.
 const mostOverhead = 8e-6
 
-// subtractOverhead makes times of kernels comparable with the whole inference's,
+// prepareKernels makes times of kernels comparable with the whole inference's,
 // which was measured without profiling. What they sum to beyond the whole is the time of
 // profiling: as much comes off every kernel, but for a tenth, and the rest is scaled to the
 // whole.
-func (c *Case) subtractOverhead() {
+//
+// Kernels of a model with control flow lose their times: a runtime reports a node with all of
+// its body's time.
+func (c *Case) prepareKernels() {
 	c.Kernels = slices.Clone(c.Kernels)
+	nested := slices.ContainsFunc(c.Kernels, func(k measurement.Kernel) bool { return k.Op == "If" || k.Op == "Loop" || k.Op == "Scan" })
 	sum := 0.0
 	n := 0
-	for _, k := range c.Kernels {
+	for i := range c.Kernels {
+		k := &c.Kernels[i]
+		if nested {
+			k.Seconds = nil
+		}
 		if k.Seconds != nil {
 			sum += *k.Seconds
 			n++
@@ -132,4 +67,11 @@ func (c *Case) subtractOverhead() {
 			*k.Seconds *= c.Seconds / rest
 		}
 	}
+}
+
+func valueOr(v *float64, otherwise float64) float64 {
+	if v == nil {
+		return otherwise
+	}
+	return *v
 }

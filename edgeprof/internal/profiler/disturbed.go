@@ -19,18 +19,14 @@ const usualExcess = 0.05
 // excess returns the mean logarithm of a time over the shortest one of the same model. It is
 // unknown (false) of fewer than two.
 func (c *Case) excess() (float64, bool) {
-	if len(c.Rows) < 2 {
+	if len(c.Times) < 2 {
 		return 0, false
 	}
-	times := make([]float64, len(c.Rows))
-	for i := range c.Rows {
-		times[i] = c.Rows[i].LeastSeconds()
-	}
-	shortest, sum := slices.Min(times), 0.0
-	for _, t := range times {
+	shortest, sum := slices.Min(c.Times), 0.0
+	for _, t := range c.Times {
 		sum += math.Log(t / shortest)
 	}
-	return sum / float64(len(times)), shortest > 0
+	return sum / float64(len(c.Times)), shortest > 0
 }
 
 // excess returns the mean excess of the cases; false if none was repeated.

@@ -3,8 +3,6 @@ package profiler
 import (
 	"math"
 	"testing"
-
-	"github.com/foretime/foretime/edgeprof/internal/measurement"
 )
 
 // Times next to other work vary by it. They make the interval wider, and rates that are nearer
@@ -16,9 +14,9 @@ func TestExcess(t *testing.T) {
 		cases := measurements(t, 0.05)
 		for i := range cases {
 			c := &cases[i]
-			c.Rows = nil
+			c.Times = nil
 			for _, f := range factors[disturbed][:rounds] {
-				c.Rows = append(c.Rows, measurement.Row{OriginalColumns: measurement.OriginalColumns{Time: measurement.NewSeconds(f * c.Seconds)}})
+				c.Times = append(c.Times, f*c.Seconds)
 			}
 			shortest := factors[disturbed][0]
 			c.Seconds *= shortest

@@ -32,8 +32,7 @@ type Profile struct {
 // describe. Kernels that the runtime did not report, and those of a model with control flow,
 // take their part of the whole by rates.
 func NewProfile(m Case, rates *Calibration, facts Facts) *Profile {
-	m.untangle()
-	m.subtractOverhead()
+	m.prepareKernels()
 	here := rates.ForThreads(m.Threads)
 	expected := here.kernels(m.Kernels)
 	p := &Profile{Rates: rates, Threads: m.Threads, Seconds: m.Seconds, factors: make([]float64, len(expected)), spread: profileSpread}

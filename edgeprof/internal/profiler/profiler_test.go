@@ -47,8 +47,7 @@ func measurements(t testing.TB, noise float64) []Case {
 				k.Seconds = &s
 				m.Seconds += s
 			}
-			row := measurement.Row{OriginalColumns: measurement.OriginalColumns{Time: measurement.NewSeconds(m.Seconds)}}
-			m.Rows = []measurement.Row{row, row}
+			m.Times = []float64{m.Seconds, m.Seconds}
 			ms = append(ms, m)
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
 )
 
@@ -165,39 +163,10 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-func TestCases(t *testing.T) {
-	round := func(n int) *int { return &n }
-	s := func(v float64) *float64 { return &v }
-	d := &measurement.Data{
-		Rows: []measurement.Row{
-			{OriginalColumns: measurement.OriginalColumns{ModelName: "m", Time: measurement.NewSeconds(3)}, Run: measurement.Run{Setting: "s", Round: round(0)}},
-			{OriginalColumns: measurement.OriginalColumns{ModelName: "m", Time: measurement.NewSeconds(2)}, Run: measurement.Run{Setting: "s", Round: round(1)}},
-			{OriginalColumns: measurement.OriginalColumns{ModelName: "a", Time: measurement.NewSeconds(5)}, Run: measurement.Run{Setting: "s"}},
-		},
-		Kernels: []measurement.Kernel{
-			{ModelName: "m", Setting: "s", Index: 1, Seconds: s(2e-6)}, {ModelName: "m", Setting: "s", Index: 0, Seconds: s(9)}, {ModelName: "m", Setting: "s", Index: 0, Round: 1, Seconds: s(4)},
-			{ModelName: "m", Setting: "s", Index: 2}, {ModelName: "none", Setting: "s"},
-		},
-	}
-	got := Cases(d)
-	if len(got) != 2 || got[0].Model != "a" || got[1].Seconds != 2 || len(got[1].Kernels) != 3 || got[1].Kernels[2].Seconds != nil {
-		t.Fatalf("%+v", got)
-	}
-	// the shorter time of each kernel, less the overhead but for a tenth; what
-	// is left beyond the whole is of all alike
-	k := []float64{*got[1].Kernels[0].Seconds, *got[1].Kernels[1].Seconds}
-	if math.Abs(k[0]+k[1]-2) > 1e-12 || math.Abs(k[1]-0.1e-6) > 1e-12 {
-		t.Errorf("%v", k)
-	}
-	if diff := cmp.Diff(9., *d.Kernels[1].Seconds); diff != "" {
-		t.Errorf("the measured time itself is changed: %s", diff)
-	}
-}
-
 // What the kernels of a model sum to beyond the whole is the time of profiling them.
-func TestSubtractOverhead(t *testing.T) {
+func TestPrepareKernels(t *testing.T) {
 	timed := func(whole float64, kernels ...float64) Case {
-		c := Case{Setting: "s", Seconds: whole}
+		c := Case{Seconds: whole}
 		for i := range kernels {
 			c.Kernels = append(c.Kernels, measurement.Kernel{Index: i, Seconds: &kernels[i]})
 		}
@@ -214,7 +183,7 @@ func TestSubtractOverhead(t *testing.T) {
 		"none":              {timed(1.001e-3, 1e-3, 1e-6), []float64{1e-3, 1e-6}},
 		"no kernels":        {timed(1), nil},
 	} {
-		one.c.subtractOverhead()
+		one.c.prepareKernels()
 		for k, w := range one.want {
 			if got := *one.c.Kernels[k].Seconds; math.Abs(got/w-1) > 1e-3 {
 				t.Errorf("%s, kernel %d: %v, want %v", name, k, got, w)
@@ -223,20 +192,14 @@ func TestSubtractOverhead(t *testing.T) {
 	}
 }
 
-// A case's time is the lower quartile of what rows took without the wait for
-// processors.
-func TestTypical(t *testing.T) {
-	var rows []measurement.Row
-	for _, wall := range []float64{4, 1.1, 2, 9, 3} {
-		r := measurement.Row{OriginalColumns: measurement.OriginalColumns{Time: measurement.NewSeconds(wall)}}
-		r.Uncontended = measurement.NewSeconds(wall / 2)
-		rows = append(rows, r)
+// A case's time is the lower quartile of its bursts.
+func TestTypicalSeconds(t *testing.T) {
+	c := Case{Times: []float64{2, 1.1, 1.5, 9, 3}}
+	if got := c.TypicalSeconds(); got != 1.5 {
+		t.Errorf("%v s, want 1.5", got)
 	}
-	rows[1].Uncontended = measurement.NewSeconds(1.5) // a mean, above the median of its burst
-	if got := typical(rows); got != 1.1 {
-		t.Errorf("%v s, want 1.1", got)
-	}
-	if got := typical(rows[:1]); got != 2 {
-		t.Errorf("%v s of one row, want 2", got)
+	c.Times = c.Times[:1]
+	if got := c.TypicalSeconds(); got != 2 {
+		t.Errorf("%v s of one burst, want 2", got)
 	}
 }
