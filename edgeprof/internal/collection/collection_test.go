@@ -21,6 +21,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/runtime"
 	"github.com/foretime/foretime/edgeprof/internal/synth"
+	"github.com/foretime/foretime/shared/dataset"
 )
 
 func TestUndisturbed(t *testing.T) {
@@ -124,8 +125,12 @@ func TestResume(t *testing.T) {
 		row.Start != "2026-01-02 03:04:05.000006" || row.Setting != "desktop-t1" || *row.Cores != 2 {
 		t.Errorf("%+v", row)
 	}
-	if len(d.Kernels) != 9 || d.Kernels[0].Op != "Conv" || d.Kernels[0].Seconds != nil {
-		t.Errorf("%d kernels, the first %+v", len(d.Kernels), d.Kernels[0])
+	table, err := dataset.Load[measurement.Kernel](filepath.Join(dir, "lenet.onnx-desktop.kernels.csv"), dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kernels := table.Rows; len(kernels) != 9 || kernels[0].Op != "Conv" || kernels[0].Seconds != nil {
+		t.Errorf("%d kernels, the first %+v", len(kernels), kernels[0])
 	}
 	// another setting has rows of its own
 	job.Setting.Stress = true

@@ -15,11 +15,10 @@ import (
 // ErrNoRows is returned where there is nothing to learn from.
 var ErrNoRows = errors.New("no measured inferences")
 
-// Data holds the rows and kernels of measurement files.
+// Data holds the rows of measurement files.
 type Data struct {
-	Rows    []Row
-	Kernels []Kernel
-	Files   []string
+	Rows  []Row
+	Files []string
 	// Counts counts the rows, Missing those among them without a time.
 	Counts  dataset.Counts
 	Missing int
@@ -27,39 +26,26 @@ type Data struct {
 	Diagnostics []*dataset.SyntaxError
 }
 
-const kernelsEnd = ".kernels.csv"
-
-// ReadDir reads all .csv files in a directory, or the one file that path names and the file of
-// its kernels next to it. Rows without a time are counted and left out. The error matches
-// [ErrNoRows], or is a file's own.
+// ReadDir reads all .csv files in a directory but those of kernels, or the one file that path
+// names. Rows without a time are counted and left out. The error matches [ErrNoRows], or is a
+// file's own.
 func ReadDir(ctx context.Context, path string) (*Data, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	files := []string{path, strings.TrimSuffix(path, ".csv") + kernelsEnd}
+	files := []string{path}
 	if info.IsDir() {
 		if files, err = filepath.Glob(filepath.Join(path, "*.csv")); err != nil {
 			return nil, err
 		}
 		slices.Sort(files)
+		files = slices.DeleteFunc(files, func(file string) bool { return strings.HasSuffix(file, ".kernels.csv") })
 	}
 	d := &Data{}
-	for i, file := range files {
+	for _, file := range files {
 		if err := ctx.Err(); err != nil {
 			return nil, err
-		}
-		if strings.HasSuffix(file, kernelsEnd) {
-			kernels, err := dataset.Load[Kernel](file, dataset.Options{})
-			if err != nil {
-				if !info.IsDir() && i == 1 && errors.Is(err, os.ErrNotExist) {
-					continue
-				}
-				return nil, err
-			}
-			d.Kernels = append(d.Kernels, kernels.Rows...)
-			d.Diagnostics = append(d.Diagnostics, kernels.Diagnostics...)
-			continue
 		}
 		table, err := dataset.Load[Row](file, dataset.Options{})
 		if err != nil {

@@ -233,7 +233,3 @@ func (n *Node) operator() string {
 	}
 	return n.Domain + "." + n.Op
 }
-
-// RequiredTensors returns the tensors that the node reads, those of its inner graphs that come
-// from outside included; "" is an input that is left out.
-func (n *Node) RequiredTensors() []string { return needs(n) }

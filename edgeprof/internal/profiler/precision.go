@@ -7,7 +7,6 @@ import (
 
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
-	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // rounded is the factor by which models that multiply in another precision than the rates'
@@ -45,11 +44,4 @@ func precisionOf(kernels []measurement.Kernel) string {
 	}
 	slices.Sort(types)
 	return strings.Join(types, ", ")
-}
-
-// inPrecision returns the interval of a model in another precision than float32, from the
-// interval of float32 and the doubt of [Calibration.roundedBy]: which precisions a processor is
-// good at, its float32 does not show.
-func inPrecision(doubt float64, band uncertainty.Band) uncertainty.Band {
-	return bandBetween(math.Exp(-math.Hypot(math.Log(band.Low), doubt)), math.Exp(math.Hypot(math.Log(band.High), doubt)))
 }

@@ -108,7 +108,7 @@ func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, 
 	warnings, band := c.unlike(idle), c.band(idle)
 	if types := precisionOf(kernels); types != "" {
 		doubt, measured := c.roundedBy(kernels, seconds)
-		band = inPrecision(doubt, band)
+		band = Away{Spread: doubt}.widen(band) // which precisions a processor is good at, its float32 does not show
 		if !measured {
 			warnings = append(warnings, fmt.Errorf("%w: it multiplies in %s, but the rates are for float32", ErrUnlike, types))
 		}
