@@ -25,7 +25,7 @@ type Figures struct {
 	Seconds     float64         `json:"task_seconds"`
 	Iterations  int             `json:"iterations"`
 	Imbalance   float64         `json:"imbalance"`       // mean over iterations of max/mean - 1 of the ranks' loads
-	Worst       *Iteration      `json:"worst_iteration"` // nil where there is none
+	Worst       *Spread         `json:"worst_iteration"` // nil where there is none
 	Moved       int             `json:"moved_tasks"`     // that ran on another rank than created them
 	Prediction  Prediction      `json:"prediction"`
 	WorstRanks  []RankLoad      `json:"worst_ranks"`  // most load first
@@ -46,14 +46,7 @@ type Dropped struct {
 	High uint64 `json:"at_most"`  // one for each event that was lost
 }
 
-// Iteration is one of a job.
-type Iteration struct {
-	Iteration int     `json:"iteration"`
-	Imbalance float64 `json:"imbalance"`
-	Rank      int     `json:"rank"` // with the most load
-}
-
-// Spread is the loads of an iteration over the ranks.
+// Spread summarises the loads of an iteration over the ranks.
 type Spread struct {
 	Iteration int     `json:"iteration"`
 	Mean      float64 `json:"mean_seconds"`
@@ -153,8 +146,9 @@ func (j *Job) Figures() Figures {
 	slices.SortStableFunc(f.WorstRanks, func(a, b RankLoad) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	f.WorstRanks = f.WorstRanks[:min(maxWorst, len(f.WorstRanks))]
 	f.Functions, f.Prediction = j.functions(f.Seconds)
-	f.iterations(j)
-	f.Lost = j.lostTime()
+	all := j.rounds()
+	f.addIterations(j, all)
+	f.Lost = j.lostTime(all)
 	f.Unknown, f.Times = cmp.Or(j.unknownTimes(), j.missing()), j.times()
 	if len(j.Ranks) == 1 && j.Ranks[0].Summary != nil {
 		f.Depths = j.Ranks[0].Summary.Depths
@@ -283,46 +277,31 @@ func predictions(e *summary.Errors) Prediction {
 	return Prediction{Predicted: e.Count(), MAPE: number(e.MAPE()), MedianAPE: number(e.MedianAPE()), Coverage: number(e.Coverage())}
 }
 
-// iterations fills in the loads of the iterations over the ranks.
-func (f *Figures) iterations(j *Job) {
-	loads := map[int][]float64{}
-	for i, one := range j.Ranks {
-		for k := range one.Log.Rows {
-			r := &one.Log.Rows[k]
-			if loads[r.Iteration] == nil {
-				loads[r.Iteration] = make([]float64, len(j.Ranks))
+// addIterations fills in the loads of the iterations over the ranks.
+func (f *Figures) addIterations(j *Job, all []RankRound) {
+	for _, round := range splitRounds(all) {
+		s := Spread{Iteration: round[0].Iteration, Rank: round[0].Rank}
+		loads := make([]float64, len(j.Ranks))
+		executed := 0
+		for i, r := range round {
+			loads[i] = r.Computing
+			executed += r.Executed
+			s.Mean += r.Computing / float64(len(loads))
+			if r.Computing > s.Max {
+				s.Max = r.Computing
+				s.Rank = r.Rank
 			}
-			loads[r.Iteration][i] += r.Seconds
 		}
-		if one.Summary == nil {
+		if executed == 0 {
 			continue
 		}
-		for n, span := range one.Summary.Rounds {
-			if span.Unlogged == nil {
-				continue
-			}
-			if loads[n] == nil {
-				loads[n] = make([]float64, len(j.Ranks))
-			}
-			loads[n][i] += span.Unlogged.Seconds
-		}
-	}
-	for _, it := range slices.Sorted(maps.Keys(loads)) {
-		most, sum := 0, 0.0
-		for i, l := range loads[it] {
-			sum += l
-			if l > loads[it][most] {
-				most = i
-			}
-		}
-		s := Spread{it, sum / float64(len(j.Ranks)), loads[it][most], balance.Imbalance(loads[it]), j.Ranks[most].Rank}
+		s.Imbalance = balance.Imbalance(loads)
 		f.Spreads = append(f.Spreads, s)
 		f.Imbalance += s.Imbalance
 		if f.Worst == nil || s.Imbalance > f.Worst.Imbalance {
-			f.Worst = &Iteration{it, s.Imbalance, s.Rank}
+			f.Worst = &s
 		}
 	}
-	if f.Iterations = len(f.Spreads); f.Iterations > 0 {
-		f.Imbalance /= float64(f.Iterations)
-	}
+	f.Iterations = len(f.Spreads)
+	f.Imbalance /= float64(max(1, f.Iterations))
 }

@@ -38,6 +38,7 @@ type RankRound struct {
 	Received  int     `json:"received_tasks"`
 	longest   float64 // task
 	outside   float64 // wall time of all threads that is neither computing nor waiting
+	ended     bool    // the rank's summary has it
 }
 
 // Saving holds the wall time that perfect balance would save: the tasks of all ranks are spread
@@ -57,10 +58,9 @@ type UnevenLoad struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-// lostTime adds up where the time went.
-func (j *Job) lostTime() LostTime {
-	var l LostTime
-	l.Rounds = j.rounds()
+// lostTime adds up where the time of the iterations that ended went.
+func (j *Job) lostTime(all []RankRound) LostTime {
+	l := LostTime{Rounds: slices.DeleteFunc(all, func(r RankRound) bool { return !r.ended })}
 	for _, one := range j.Ranks {
 		if one.Summary != nil {
 			l.Threads += int(one.Summary.Threads)
@@ -68,7 +68,7 @@ func (j *Job) lostTime() LostTime {
 	}
 	l.Threads = max(l.Threads, len(j.Ranks))
 	var saved []float64
-	for _, round := range rounds(l.Rounds) {
+	for _, round := range splitRounds(l.Rounds) {
 		wall := 0.0
 		outside := 0.0
 		computing := 0.0
@@ -101,28 +101,23 @@ func (j *Job) isOpenMP() bool {
 	return slices.ContainsFunc(j.Ranks, func(r Rank) bool { return r.Summary != nil && r.Summary.Dialect == event.OpenMP.String() })
 }
 
-// rounds returns the iterations in a rank's summary, with the runs of its log.
-func (r *Rank) rounds() []RankRound {
-	if r.Summary == nil {
-		return nil
-	}
-	out := make([]RankRound, len(r.Summary.Rounds))
-	from := 0.0
-	for i := range r.Log.Rows {
-		if start := r.Log.Rows[i].Start; i == 0 || start < from {
-			from = start
+// rounds returns the iterations of a rank by number: the runs of its log, and the times and counts
+// of its summary for those that ended.
+func (r *Rank) rounds() map[int]*RankRound {
+	all := map[int]*RankRound{}
+	find := func(iteration int) *RankRound {
+		if all[iteration] == nil {
+			all[iteration] = &RankRound{Iteration: iteration, Rank: r.Rank}
 		}
+		return all[iteration]
 	}
-	for i, told := range r.Summary.Rounds {
-		out[i] = RankRound{Iteration: i, Rank: r.Rank, Wall: max(0, told.End-from), Waiting: told.Waiting, Created: told.Created, Sent: told.Sent}
-		from = max(from, told.End)
-	}
+	from := 0.0
 	for n := range r.Log.Rows {
 		row := &r.Log.Rows[n]
-		if row.Iteration >= len(out) {
-			continue
+		if n == 0 || row.Start < from {
+			from = row.Start
 		}
-		o := &out[row.Iteration]
+		o := find(row.Iteration)
 		o.Computing += row.Seconds
 		o.longest = max(o.longest, row.Seconds)
 		o.Executed++
@@ -130,41 +125,54 @@ func (r *Rank) rounds() []RankRound {
 			o.Received++
 		}
 	}
-	for i, span := range r.Summary.Rounds {
-		if b := span.Unlogged; b != nil {
-			o := &out[i]
-			o.Computing, o.longest = o.Computing+b.Seconds, max(o.longest, b.Longest)
-			o.Executed, o.Received = o.Executed+b.Count, o.Received+b.Remote
+	if r.Summary == nil {
+		return all
+	}
+	for i, told := range r.Summary.Rounds {
+		o := find(i)
+		o.ended = true
+		o.Wall = max(0, told.End-from)
+		o.Waiting = told.Waiting
+		o.Created = told.Created
+		o.Sent = told.Sent
+		if b := told.Unlogged; b != nil {
+			o.Computing += b.Seconds
+			o.longest = max(o.longest, b.Longest)
+			o.Executed += b.Count
+			o.Received += b.Remote
 		}
+		o.outside = max(0, float64(r.Summary.Threads)*o.Wall-o.Computing-o.Waiting)
+		from = max(from, told.End)
 	}
-	for i := range out {
-		out[i].outside = max(0, float64(r.Summary.Threads)*out[i].Wall-out[i].Computing-out[i].Waiting)
-	}
-	return out
+	return all
 }
 
-// rounds cuts what is in the order of iterations into iterations.
-func rounds(each []RankRound) [][]RankRound {
+// rounds returns the iterations of all ranks, ordered by iteration and rank.
+func (j *Job) rounds() []RankRound {
+	var all []RankRound
+	for _, one := range j.Ranks {
+		for _, r := range one.rounds() {
+			all = append(all, *r)
+		}
+	}
+	slices.SortFunc(all, func(a, b RankRound) int {
+		return cmp.Or(cmp.Compare(a.Iteration, b.Iteration), cmp.Compare(a.Rank, b.Rank))
+	})
+	return all
+}
+
+// splitRounds divides what is in the order of iterations by iteration.
+func splitRounds(all []RankRound) [][]RankRound {
 	var out [][]RankRound
-	for from := 0; from < len(each); {
+	for from := 0; from < len(all); {
 		to := from
-		for to < len(each) && each[to].Iteration == each[from].Iteration {
+		for to < len(all) && all[to].Iteration == all[from].Iteration {
 			to++
 		}
-		out = append(out, each[from:to])
+		out = append(out, all[from:to])
 		from = to
 	}
 	return out
-}
-
-// rounds returns the iterations of all ranks with a summary, ordered by iteration.
-func (j *Job) rounds() []RankRound {
-	var each []RankRound
-	for _, one := range j.Ranks {
-		each = append(each, one.rounds()...)
-	}
-	slices.SortStableFunc(each, func(a, b RankRound) int { return cmp.Compare(a.Iteration, b.Iteration) })
-	return each
 }
 
 // kindNames names what tasks of one function and of equal sizes share. Equal names share memory.
