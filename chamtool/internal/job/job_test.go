@@ -111,7 +111,7 @@ func TestOnlyCounted(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "chamtool_rank_0.csv", task.LogHeader)
 	s := &summary.Summary{Ranks: 1, Complete: true, Counts: task.Counts{Created: 7, Ended: 7, Unread: 7}, Unlogged: &summary.Unlogged{}}
-	s.Unlogged.AddTasks("app:work", 7, 0.07, 0.02)
+	s.Unlogged.AddTo("app:work", summary.Tasks{Count: 7, Seconds: 0.07, Longest: 0.02})
 	if err := file.Write(filepath.Join(dir, summary.FileName(0)), s.Write); err != nil {
 		t.Fatal(err)
 	}

@@ -153,23 +153,26 @@ func (s *Session) log(t *task.Task[taskState], p *perfmodel.Prediction, r *task.
 	for i, l := range s.logs {
 		with.Sizes = text.sizes[l.layout]
 		if !l.w.Add(&row, &with) && i == 0 {
-			s.count(m.function.name, t, r)
+			one := summary.Tasks{Count: 1, Seconds: r.Seconds, Longest: r.Seconds}
+			if t.Flag != event.Local {
+				one.Remote = 1
+			}
+			s.countUnlogged(m.function.name, r.Iteration, one)
 		}
 	}
 }
 
-// count counts a run that the log has no room for.
-func (s *Session) count(function string, t *task.Task[taskState], r *task.Run) {
+// countUnlogged counts tasks of an iteration that the log has no rows of.
+func (s *Session) countUnlogged(function string, iteration int, more summary.Tasks) {
 	if s.unlogged == nil {
 		s.unlogged = &summary.Unlogged{}
 	}
-	remote := t.Flag != event.Local
-	s.unlogged.Add(function, r.Seconds, remote)
-	if span := s.span(r.Iteration); span != nil {
-		if span.Unlogged == nil {
-			span.Unlogged = &summary.Tasks{}
+	s.unlogged.AddTo(function, more)
+	if round := s.span(iteration); round != nil {
+		if round.Unlogged == nil {
+			round.Unlogged = &summary.Tasks{}
 		}
-		span.Unlogged.Add(r.Seconds, remote)
+		round.Unlogged.Add(more)
 	}
 }
 

@@ -38,8 +38,7 @@ func (s *Session) countUnread(rings []*event.Ring) {
 
 // countConstruct adds the difference of two counts of a thread.
 func (s *Session) countConstruct(now, before event.Unread) {
-	round := s.span(int(now.Iteration))
-	if round != nil {
+	if round := s.span(int(now.Iteration)); round != nil {
 		round.Created += int(now.Created - before.Created + now.BegunReported - before.BegunReported)
 		round.Waiting += s.clock.Between(0, now.Waited-before.Waited)
 	}
@@ -51,17 +50,7 @@ func (s *Session) countConstruct(now, before event.Unread) {
 	if now.Place != 0 {
 		name = s.function(now.Place).name
 	}
-	longest := s.clock.Between(0, now.Longest)
 	s.bodySeconds += seconds
 	s.runs += n
-	if s.unlogged == nil {
-		s.unlogged = &summary.Unlogged{}
-	}
-	s.unlogged.AddTasks(name, n, seconds, longest)
-	if round != nil {
-		if round.Unlogged == nil {
-			round.Unlogged = &summary.Tasks{}
-		}
-		round.Unlogged.AddTasks(n, seconds, longest)
-	}
+	s.countUnlogged(name, int(now.Iteration), summary.Tasks{Count: n, Seconds: seconds, Longest: s.clock.Between(0, now.Longest)})
 }

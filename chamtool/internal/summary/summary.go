@@ -140,44 +140,24 @@ type Tasks struct {
 	Longest float64 `json:"longest_seconds"`
 }
 
-// Add counts a run.
-func (t *Tasks) Add(seconds float64, remote bool) {
-	t.Count++
-	t.Seconds += seconds
-	t.Longest = max(t.Longest, seconds)
-	if remote {
-		t.Remote++
-	}
+// Add adds other tasks.
+func (t *Tasks) Add(more Tasks) {
+	t.Count += more.Count
+	t.Remote += more.Remote
+	t.Seconds += more.Seconds
+	t.Longest = max(t.Longest, more.Longest)
 }
 
-// AddTasks counts n local runs that took some seconds together.
-func (t *Tasks) AddTasks(n int, seconds, longest float64) {
-	t.Count += n
-	t.Seconds += seconds
-	t.Longest = max(t.Longest, longest)
-}
-
-// Add counts a run of a function.
-func (b *Unlogged) Add(function string, seconds float64, remote bool) {
-	b.Tasks.Add(seconds, remote)
-	b.function(function).Add(seconds, remote)
-}
-
-// AddTasks counts n local runs of a function that took some seconds together.
-func (b *Unlogged) AddTasks(function string, n int, seconds, longest float64) {
-	b.Tasks.AddTasks(n, seconds, longest)
-	b.function(function).AddTasks(n, seconds, longest)
-}
-
-// function returns the counts of a function.
-func (b *Unlogged) function(name string) *Tasks {
+// AddTo adds tasks to those of a function.
+func (b *Unlogged) AddTo(function string, more Tasks) {
 	if b.Functions == nil {
 		b.Functions = map[string]*Tasks{}
 	}
-	if b.Functions[name] == nil {
-		b.Functions[name] = &Tasks{}
+	if b.Functions[function] == nil {
+		b.Functions[function] = &Tasks{}
 	}
-	return b.Functions[name]
+	b.Functions[function].Add(more)
+	b.Add(more)
 }
 
 // FunctionModel summarises the model of one task function.
@@ -302,36 +282,32 @@ func ReadAll(dir string, ranks int, began time.Time) []*Summary {
 
 // CombinedLine returns the text of [Summary.Short] for all ranks.
 func CombinedLine(all []*Summary) string {
-	var sum Summary
-	ended := uint64(0)
-	predicted := 0
+	sum := Summary{Unlogged: &Unlogged{}}
 	low := math.Inf(1)
 	high := 0.0
 	for _, s := range all {
-		sum.Dropped = sum.Dropped + s.Dropped
-		sum.RowsLost = sum.RowsLost + s.RowsLost
-		sum.Unread = sum.Unread + s.Unread
 		sum.Dialect = s.Dialect
+		sum.Dropped += s.Dropped
+		sum.RowsLost += s.RowsLost
+		sum.Unread += s.Unread
 		sum.Cancelled += s.Cancelled
-		sum.Incomplete = sum.Incomplete + s.Incomplete
-		sum.Created = sum.Created + s.Created
-		sum.Ended = sum.Ended + s.Ended
+		sum.Incomplete += s.Incomplete
+		sum.Created += s.Created
+		sum.Ended += s.Ended
+		sum.Predicted += s.Predicted
 		if s.Unlogged != nil {
-			if sum.Unlogged == nil {
-				sum.Unlogged = &Unlogged{}
-			}
-			sum.Unlogged.Count += s.Unlogged.Count
+			sum.Unlogged.Add(s.Unlogged.Tasks)
 		}
-		ended, predicted = ended+s.Ended, predicted+s.Predicted
 		if s.MedianAPE != nil {
-			low, high = min(low, float64(*s.MedianAPE)), max(high, float64(*s.MedianAPE))
+			low = min(low, float64(*s.MedianAPE))
+			high = max(high, float64(*s.MedianAPE))
 		}
 	}
 	found := "none predicted"
 	if low <= high {
-		found = fmt.Sprintf("%d predicted with median errors of %.3g to %.3g %%", predicted, low, high)
+		found = fmt.Sprintf("%d predicted with median errors of %.3g to %.3g %%", sum.Predicted, low, high)
 	}
-	return fmt.Sprintf("%s: %s, %s%s", plural.Count(len(all), "rank"), plural.Count(int(ended), "task"), found, sum.lacking())
+	return fmt.Sprintf("%s: %s, %s%s", plural.Count(len(all), "rank"), plural.Count(int(sum.Ended), "task"), found, sum.lacking())
 }
 
 // Read reads a rank's summary.
