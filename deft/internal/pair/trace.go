@@ -3,10 +3,8 @@ package pair
 import (
 	"cmp"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -37,35 +35,6 @@ type Launch struct {
 	Kernels int           `json:"kernels,omitempty"`
 }
 
-// Check returns an error, which matches ErrTrace, for a trace that cannot be played.
-func (t *Trace) Check() error {
-	if len(t.Launches) == 0 {
-		return fmt.Errorf("%w: it has no launches", ErrTrace)
-	}
-	for i, l := range t.Launches {
-		if l.Gap < 0 || l.Time <= 0 || l.Kernels < 0 {
-			return fmt.Errorf("%w: launch %d: gap %v, time %v, %d kernels", ErrTrace, i, l.Gap, l.Time, l.Kernels)
-		}
-	}
-	return nil
-}
-
-// LoadTrace reads a trace: a JSON file.
-func LoadTrace(path string) (*Trace, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var t Trace
-	if err := json.Unmarshal(text, &t); err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", path, ErrTrace, err)
-	}
-	if err := t.Check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return &t, nil
-}
-
 // row mirrors struct trace_row of hook/src/trace.h.
 type row struct {
 	Kind, Kernels         uint32
@@ -86,7 +55,7 @@ const (
 // left out, in which a program loads its model and warms up: as much as skip, or half if
 // the recording is shorter than twice that.
 func ReadRecording(path string, skip time.Duration) (*Trace, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := readBounded(path)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +66,14 @@ func ReadRecording(path string, skip time.Duration) (*Trace, error) {
 	// Rows are written when their kernels are done: back into the order of the host.
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.In, b.In) })
 	t := build(rows, skip)
-	if err := t.Check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	var sum total
+	for i, l := range t.Launches {
+		if err := sum.add(i, l); err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", path, ErrTrace, err)
+		}
+	}
+	if len(t.Launches) == 0 {
+		return nil, fmt.Errorf("%s: %w: it has no launches", path, ErrTrace)
 	}
 	return t, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,6 +77,50 @@ func TestLoadTrace(t *testing.T) {
 	}
 	if _, err := LoadTrace("/nowhere"); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// A trace that could not be played in memory is refused with its line and the limit.
+func TestLoadTraceBounds(t *testing.T) {
+	launch := func(fields string) string {
+		return "{\"launches\": [\n{\"time_ns\": 1},\n{" + fields + "}\n]}"
+	}
+	for text, want := range map[string]string{
+		launch(`"time_ns": 1, "kernels": 30000000`):            ":3: not a trace of a program's launches: launches[1]: 30000000 kernels after 1 others: more than 4000000, the limit of a trace",
+		launch(`"time_ns": 1, "kernels": 9223372036854775807`): "more than 4000000, the limit",
+		launch(`"time_ns": 9223372036854775807`):               ":3: not a trace of a program's launches: launches[1]: with its gap",
+		launch(`"time_ns": 1, "gap_ns": 9223372036854775807`):  "takes more than 2400h0m0s, the limit",
+		launch(`"time_ns": 1, "kernels": -1`):                  ":3: ",
+		launch(`"time_ns": "1"`):                               ":3: not a trace of a program's launches: launches[1]: json:",
+		launch(`"time_ns": 1`) + "x":                           "more text follows it",
+		strings.TrimSuffix(launch(`"time_ns": 1`), "}"):        ":4: ",
+		`{"overhead": 1e300, "launches": [{"time_ns": 1}]}`:    ":1: not a trace of a program's launches: overhead 1e+300",
+		"{\"x\": " + strings.Repeat("[", 20000) + "\n":         ":1: ",
+		"{\"launches\": [\n" + strings.Repeat("{}", 3) + "\n":  ":2: ",
+		"": ":1: ",
+	} {
+		path := filepath.Join(t.TempDir(), "a.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadTrace(path); !errors.Is(err, ErrTrace) || !strings.HasPrefix(err.Error(), path+":") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80s: %v, want %s", text, err, want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "a.json")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, mostBytes+1); err != nil { // a hole
+		t.Fatal(err)
+	}
+	for _, load := range []func() (*Trace, error){
+		func() (*Trace, error) { return LoadTrace(path) },
+		func() (*Trace, error) { return ReadRecording(path, 0) },
+	} {
+		if _, err := load(); !errors.Is(err, ErrTrace) || !strings.Contains(err.Error(), path+": ") || !strings.Contains(err.Error(), "the limit is 268435456") {
+			t.Errorf("a large file: %v", err)
+		}
 	}
 }
 
