@@ -162,12 +162,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.mu.Lock()
 	d.ending = true
 	d.mu.Unlock()
-	err := work.Wait()
-	used := hasClients(d.session)
-	err = errors.Join(err, d.session.Close())
-	if !used {
-		d.place.removeFiles()
-	}
+	err := d.abandon(work.Wait())
 	return errors.Join(err, d.lock.Close())
 }
 
@@ -275,6 +270,7 @@ func (d *Daemon) endWhenUnused(ctx context.Context) {
 	}
 }
 
+// inUse reports whether a program is in the session or has said that it will join.
 func (d *Daemon) inUse() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

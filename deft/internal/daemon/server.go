@@ -49,20 +49,10 @@ func (d *Daemon) handler(ctx context.Context) http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /session", func(w http.ResponseWriter, _ *http.Request) { d.answer(w, nil) })
 	m.HandleFunc("PUT /policy", func(w http.ResponseWriter, r *http.Request) {
-		var change PolicyChange
-		err := readBody(r, &change)
-		if err == nil {
-			err = d.setPolicy(change)
-		}
-		d.answer(w, err)
+		d.answer(w, applyBody(r, d.setPolicy))
 	})
 	m.HandleFunc("PATCH /clients/{client}", func(w http.ResponseWriter, r *http.Request) {
-		var change ClientChange
-		err := readBody(r, &change)
-		if err == nil {
-			err = d.setClients(r.PathValue("client"), change)
-		}
-		d.answer(w, err)
+		d.answer(w, applyBody(r, func(c ClientChange) error { return d.setClients(r.PathValue("client"), c) }))
 	})
 	m.HandleFunc("POST /attachments", func(w http.ResponseWriter, r *http.Request) { d.attach(ctx, w, r) })
 	m.HandleFunc("POST /stop", func(w http.ResponseWriter, _ *http.Request) {
@@ -73,12 +63,13 @@ func (d *Daemon) handler(ctx context.Context) http.Handler {
 	return m
 }
 
-// readBody decodes the body of a request. An unknown field is an error, or a mistyped
-// change would change nothing without a word.
-func readBody(r *http.Request, to any) error {
+// applyBody decodes the body of a request and applies it. An unknown field is an error, or a
+// mistyped change would change nothing without a word.
+func applyBody[T any](r *http.Request, apply func(T) error) error {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
-	switch err := d.Decode(to); {
+	var change T
+	switch err := d.Decode(&change); {
 	case errors.Is(err, io.EOF):
 		return errors.New("want a JSON object, the body is empty")
 	case err != nil:
@@ -87,7 +78,7 @@ func readBody(r *http.Request, to any) error {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("want one JSON object: more text follows it")
 	}
-	return nil
+	return apply(change)
 }
 
 // answer writes the state of the session, or why a request is refused.

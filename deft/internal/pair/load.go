@@ -100,7 +100,7 @@ func (t *Trace) decode(d *json.Decoder) error {
 			return err
 		}
 	}
-	if err := expect(d, json.Delim('}')); err != nil {
+	if _, err := d.Token(); err != nil { // the brace
 		return err
 	}
 	if len(t.Launches) == 0 {
