@@ -56,7 +56,7 @@ func TestTrace(t *testing.T) {
 	}
 	for _, tt := range []struct{ trace, more, want string }{
 		{"absent.json", "", "x.json: models[0].trace: open " + filepath.Join(dir, "absent.json")},
-		{"empty.json", "", "x.json: models[0].trace: " + filepath.Join(dir, "empty.json") + ": not a trace"},
+		{"empty.json", "", "x.json: models[0].trace: " + filepath.Join(dir, "empty.json") + ":1: not a trace"},
 		{"waits.json", `, "kernels": 1, "kernel_ns": 1`, "models[0].trace: want either a trace or kernels"},
 	} {
 		if _, err := Load(one(tt.trace, tt.more)); err == nil || !strings.Contains(err.Error(), tt.want) {
