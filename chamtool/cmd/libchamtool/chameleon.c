@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ring.h"
+#include "run.h"
 #include "tools_interface.h"
 
 static struct {

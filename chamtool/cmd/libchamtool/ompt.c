@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "ompt.h"
-#include "ring.h"
+#include "run.h"
 
 enum { MOST_WORDS = 8 };          // of a task's memory that are read: two integers each
 #define MOST_BYTES (1ull << 36)   // between two addresses of one array
