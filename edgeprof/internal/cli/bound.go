@@ -18,7 +18,7 @@ import (
 func unknowns(a *onnx.Analysis, warnings []string, profiled bool) []string {
 	var lines []string
 	if !profiled {
-		for _, w := range texts(a.UncountedWarnings()) {
+		for _, w := range onnx.WarningTexts(a.UncountedWarnings()) {
 			lines = append(lines, "the time has no upper bound: "+w)
 		}
 		for _, w := range warnings {
@@ -64,7 +64,7 @@ func isUnmet(warning string) bool { return strings.HasPrefix(warning, profiler.E
 
 // others returns the warnings that unknowns does not show.
 func others(a *onnx.Analysis, warnings []string) []string {
-	shown := texts(a.Warnings)
+	shown := onnx.WarningTexts(a.Warnings)
 	return slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return slices.Contains(shown, w) || isUnmet(w) })
 }
 

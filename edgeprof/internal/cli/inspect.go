@@ -32,7 +32,7 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			warnings := texts(counts.Warnings)
+			warnings := onnx.WarningTexts(counts.Warnings)
 			cli.Warn(env, warnings)
 			answer := struct {
 				*onnx.Characteristics
@@ -94,14 +94,6 @@ func analyzeFile(path string, sizes []string, values ...string) (*onnx.Analysis,
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return a, nil
-}
-
-func texts(errs []error) []string {
-	out := make([]string, len(errs))
-	for i, err := range errs {
-		out[i] = err.Error()
-	}
-	return out
 }
 
 func inspection(p *cli.Page, c *onnx.Characteristics) {

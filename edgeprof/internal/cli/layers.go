@@ -97,7 +97,7 @@ func layersOf(ctx context.Context, env *cli.Env, path string, a *onnx.Analysis, 
 	if err != nil {
 		return nil, err
 	}
-	l := &layered{Model: path, Layers: []layer{}, Threads: with.threads, Source: profiled.String(), profiled: profiled.profile != nil, Seconds: p.Seconds, Idle: p.Idle, Warnings: texts(p.Warnings)}
+	l := &layered{Model: path, Layers: []layer{}, Threads: with.threads, Source: profiled.String(), profiled: profiled.profile != nil, Seconds: p.Seconds, Idle: p.Idle, Warnings: onnx.WarningTexts(p.Warnings)}
 	for _, one := range layers {
 		l.MACs += one.MACs
 		l.Layers = append(l.Layers, layer{Layer: one})

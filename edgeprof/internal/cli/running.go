@@ -21,6 +21,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 	"github.com/foretime/foretime/edgeprof/internal/runtime"
 	"github.com/foretime/foretime/edgeprof/internal/runtime/worker"
+	"github.com/foretime/foretime/edgeprof/internal/synth"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -94,15 +95,6 @@ func (r *running) check() error {
 	return nil
 }
 
-// oneNode returns a model with one cheap operator.
-func oneNode() *onnx.Model {
-	x := onnx.Value{Name: "x", Type: onnx.Float32, Known: true, Shape: []onnx.Dim{{Size: 1}}}
-	return &onnx.Model{IRVersion: 8, Opsets: map[string]int64{"": 17}, Graph: onnx.Graph{
-		Name: "one", Nodes: []onnx.Node{{Op: "Relu", Inputs: []string{"x"}, Outputs: []string{"y"}}}, Inputs: []onnx.Value{x},
-		Outputs: []onnx.Value{{Name: "y", Type: onnx.Float32, Known: true, Shape: x.Shape}},
-	}}
-}
-
 // require checks that ONNX Runtime is installed, and logs which one is used. The error
 // matches [runtime.ErrUnavailable], and says how to install it, if it is not.
 func (r *running) require(ctx context.Context, env *cli.Env) error {
@@ -117,7 +109,7 @@ func (r *running) require(ctx context.Context, env *cli.Env) error {
 	return nil
 }
 
-// checkInstalled makes ONNX Runtime load a model of one node. The error matches
+// checkInstalled makes ONNX Runtime load a small model. The error matches
 // [runtime.ErrUnavailable] if it is not installed.
 func (r *running) checkInstalled(ctx context.Context) error {
 	dir, err := file.NewScratch("", "edgeprof-")
@@ -125,8 +117,12 @@ func (r *running) checkInstalled(ctx context.Context) error {
 		return err
 	}
 	defer file.RemoveScratch(dir)
-	path := filepath.Join(dir, "one.onnx")
-	if err := writeModel(path, oneNode(), 1); err != nil {
+	path := filepath.Join(dir, "small.onnx")
+	m, err := synth.New("lenet", synth.Size{})
+	if err == nil {
+		err = writeModel(path, m, 1)
+	}
+	if err != nil {
 		return err
 	}
 	probe := *r

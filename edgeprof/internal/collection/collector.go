@@ -283,11 +283,15 @@ func (r *run) describe(a *onnx.Analysis) error {
 		return err
 	}
 	s := r.job.Setting
+	load := "none"
+	if s.Stress {
+		load = "stress"
+	}
 	r.facts = measurement.NewRow(c)
 	f := &r.facts
 	f.Device, f.ModelName = s.Device, r.name
 	f.Run = measurement.Run{
-		Setting: s.String(), Family: r.job.Family, Round: &r.job.Round, Threads: measurement.NumberCell(s.Threads), Pin: s.CPUList(" "), Load: s.LoadName(),
+		Setting: s.String(), Family: r.job.Family, Round: &r.job.Round, Threads: measurement.NumberCell(s.Threads), Pin: s.CPUList(" "), Load: load,
 	}
 	f.Host = measurement.Host{UUID: d.UUID, DeviceModel: d.Model, Processor: d.Processor, Cores: measurement.NumberCell(d.Cores), MaxMHz: measurement.NumberCell(d.MaxMHz)}
 	return nil

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"github.com/foretime/foretime/shared/access"
 )
 
@@ -23,16 +21,6 @@ func (s *Service) countRequest(r access.Request) {
 	if s.Observe != nil {
 		s.Observe(r)
 	}
-}
-
-// countInFlight counts the requests in flight.
-func (s *Service) countInFlight(next http.Handler) http.Handler {
-	return promhttp.InstrumentHandlerInFlight(s.metrics.inFlight, next)
-}
-
-// refuseToken answers a request without the token.
-func refuseToken(w http.ResponseWriter, r *http.Request) {
-	problem(http.StatusUnauthorized, "token", "this service needs a bearer token").write(w, r)
 }
 
 // parameters of each route's query, as the description of the API lists them.

@@ -79,19 +79,11 @@ func (s *Service) postModels(w http.ResponseWriter, r *http.Request) (any, error
 	if err != nil {
 		return nil, err
 	}
-	return counted{c, texts(c.Warnings)}, nil
+	return counted{c, onnx.WarningTexts(c.Warnings)}, nil
 }
 
 // counted holds the counts of a model, as they are sent.
 type counted struct {
 	*onnx.Characteristics
 	Warnings []string `json:"warnings"`
-}
-
-func texts(errs []error) []string {
-	out := make([]string, len(errs))
-	for i, err := range errs {
-		out[i] = err.Error()
-	}
-	return out
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/placement"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
 )
@@ -155,7 +156,7 @@ func (s *Service) place(r *http.Request, u *uploaded) (placed, error) {
 	if err != nil {
 		return placed{}, err
 	}
-	p := placed{File: u.name, Ranking: ranking, Characteristics: &counted{c, texts(c.Warnings)}}
+	p := placed{File: u.name, Ranking: ranking, Characteristics: &counted{c, onnx.WarningTexts(c.Warnings)}}
 	if r.URL.Query().Get("layers") == "true" {
 		if p.Layers, _, err = bound.fleet.Layers(u.analysis, ranking.Candidates[0].Node); err != nil {
 			return placed{}, err

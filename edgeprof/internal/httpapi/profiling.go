@@ -54,9 +54,11 @@ func (s *Service) postProfiling(w http.ResponseWriter, r *http.Request) (any, er
 		answer.Excluded = ranking.Excluded
 		answer.Warnings = ranking.Warnings
 	case !fastest.Seconds.IsBounded():
-		if answer.Warnings, err = bound.fleet.Warnings(request.Counts); err != nil {
+		ranking, err := bound.fleet.Profile(request.Counts)
+		if err != nil {
 			return nil, err
 		}
+		answer.Warnings = ranking.Warnings
 	}
 	b.out.Reset()
 	if err := answer.Write(&b.out); err != nil {

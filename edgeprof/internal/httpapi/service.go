@@ -153,7 +153,10 @@ func (s *Service) fleet(ctx context.Context) (*bound, error) {
 func (s *Service) routes() http.Handler {
 	r := chi.NewRouter()
 	log := access.Log{Now: s.Now, Done: s.countRequest, Fail: func(w http.ResponseWriter, r *http.Request, err error) { refusal(err).write(w, r) }}
-	r.Use(s.countInFlight, log.Handler, middleware.GetHead)
+	inFlight := func(next http.Handler) http.Handler {
+		return promhttp.InstrumentHandlerInFlight(s.metrics.inFlight, next)
+	}
+	r.Use(inFlight, log.Handler, middleware.GetHead)
 	r.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		problem(http.StatusNotFound, "not-found", "see /openapi.json").write(w, r)
 	})
@@ -172,7 +175,9 @@ func (s *Service) routes() http.Handler {
 				problem(http.StatusTooManyRequests, "rate", fmt.Sprintf("at most %d requests per minute", s.Rate)).write(w, r)
 			})))
 		}
-		r.Use(access.Bearer(s.Token, refuseToken), understood)
+		r.Use(access.Bearer(s.Token, func(w http.ResponseWriter, r *http.Request) {
+			problem(http.StatusUnauthorized, "token", "this service needs a bearer token").write(w, r)
+		}), understood)
 		r.Method(http.MethodGet, "/metrics", promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
 		r.Post("/api/profiling", answering(s.postProfiling))
 		r.Get("/api/v1/devices", answering(s.getDevices))

@@ -81,6 +81,14 @@ func NumberCell[T int | int64 | float64](v T) *float64 {
 	return &f
 }
 
+// ValueOr returns the value of a cell, or another if it is empty.
+func ValueOr[T any](cell *T, otherwise T) T {
+	if cell == nil {
+		return otherwise
+	}
+	return *cell
+}
+
 // NewRow returns a row with the columns that follow from a model.
 func NewRow(c *onnx.Characteristics) Row {
 	return Row{

@@ -51,11 +51,3 @@ func (s Setting) CPUList(separator string) string {
 	}
 	return strings.Join(out, separator)
 }
-
-// LoadName returns the value of the column load: "stress" or "none".
-func (s Setting) LoadName() string {
-	if s.Stress {
-		return "stress"
-	}
-	return "none"
-}

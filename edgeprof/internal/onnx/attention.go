@@ -47,16 +47,10 @@ func headsOf(x TensorInfo, count int64) (heads, bool) {
 // standardSides returns the queries, keys and values of ONNX's Attention, those of earlier
 // steps included.
 func standardSides(n *Node, in inputs) (q, k, v heads, ok bool) {
-	at := func(i int) TensorInfo {
-		if i < len(in) && n.Inputs[i] != "" {
-			return in[i]
-		}
-		return TensorInfo{}
-	}
-	q, okQ := headsOf(at(0), n.Int("q_num_heads", 0))
-	k, okK := headsOf(at(1), n.Int("kv_num_heads", 0))
-	v, okV := headsOf(at(2), n.Int("kv_num_heads", 0))
-	past := at(4)
+	q, okQ := headsOf(in.input(0), n.Int("q_num_heads", 0))
+	k, okK := headsOf(in.input(1), n.Int("kv_num_heads", 0))
+	v, okV := headsOf(in.input(2), n.Int("kv_num_heads", 0))
+	past := in.input(4)
 	if len(n.Inputs) > 4 && n.Inputs[4] != "" {
 		if !past.Known || len(past.Shape) != 4 {
 			return q, k, v, false

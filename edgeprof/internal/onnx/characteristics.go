@@ -139,6 +139,15 @@ func (a *Analysis) UncountedWarnings() []error {
 	return found
 }
 
+// WarningTexts returns the texts of warnings.
+func WarningTexts(warnings []error) []string {
+	texts := make([]string, len(warnings))
+	for i, w := range warnings {
+		texts[i] = w.Error()
+	}
+	return texts
+}
+
 // InputDecides returns why values of inputs decide the work of an inference: a run with other
 // values says nothing about it then. It returns nil if they do not.
 func (a *Analysis) InputDecides() error {

@@ -206,11 +206,14 @@ func (in *inference) trips(n *Node, inputs []TensorInfo, g *Graph) (int64, bool)
 	if v := inputs[0].Value; len(v) == 1 && v[0] >= 0 {
 		most = v[0]
 	}
-	if most < math.MaxInt32 && keeps(g) {
-		return most, true
+	part := conditionOf(g)
+	if part != nil {
+		if trips, ok := in.countTrips(g, part, inputs, min(most, mostTrips)); ok {
+			return trips, true
+		}
 	}
-	if trips, ok := in.countTrips(g, inputs, min(most, mostTrips)); ok {
-		return trips, true
+	if most < math.MaxInt32 && part != nil && !slices.ContainsFunc(part.Nodes, func(n Node) bool { return n.Op != "Constant" && n.Op != "Identity" }) {
+		return most, true // the condition only hands on what it was given
 	}
 	if most < math.MaxInt32 {
 		in.doubts = append(in.doubts, fmt.Errorf("%w: Loop %q may end early; all %d iterations are counted", ErrTrips, n.Name, most))
@@ -228,14 +231,10 @@ const (
 	mostComputed       = 100_000
 )
 
-// countTrips computes the condition of a loop, with the values that it carries from one
+// countTrips computes the part of a loop's body that is its condition, with the values that it carries from one
 // iteration to the next, until it is false: exporters of while loops count in it. It is not ok
 // if the condition depends on anything that the file does not say.
-func (in *inference) countTrips(g *Graph, inputs []TensorInfo, most int64) (trips int64, ok bool) {
-	part := conditionOf(g)
-	if part == nil {
-		return 0, false
-	}
+func (in *inference) countTrips(g, part *Graph, inputs []TensorInfo, most int64) (trips int64, ok bool) {
 	if v := inputs[1].Value; len(v) == 1 && v[0] == 0 {
 		return 0, true
 	}
@@ -315,27 +314,6 @@ func conditionOf(g *Graph) *Graph {
 		}
 	}
 	return part
-}
-
-// keeps reports whether a loop's body hands on the condition that it was given, or a
-// constant.
-func keeps(g *Graph) bool {
-	if len(g.Outputs) == 0 {
-		return false
-	}
-	name := g.Outputs[0].Name
-	for i := range g.Initializers {
-		if g.Initializers[i].Name == name {
-			return true
-		}
-	}
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		if len(n.Outputs) > 0 && n.Outputs[0] == name {
-			return n.Op == "Constant" || n.Op == "Identity" && len(n.Inputs) > 0 && n.Inputs[0] == g.Inputs[1].Name
-		}
-	}
-	return name == g.Inputs[1].Name
 }
 
 // scan runs a body once for each slice of its last inputs.

@@ -204,7 +204,7 @@ func reductionEffort(c *Cost) float64 {
 func transposeEffort(c *Cost) float64 {
 	shape := c.shapeOf(0)
 	var order []int64 // of the axes with several values
-	for _, a := range c.order() {
+	for _, a := range c.node.order(len(shape)) {
 		if a < 0 || a >= int64(len(shape)) {
 			return 1
 		}
@@ -227,19 +227,6 @@ func transposeEffort(c *Cost) float64 {
 		}
 	}
 	return unmet
-}
-
-// order returns the order of the axes that a transpose makes.
-func (c *Cost) order() []int64 {
-	shape := c.shapeOf(0)
-	order := c.node.Ints("perm")
-	if len(order) != len(shape) {
-		order = nil
-		for i := len(shape) - 1; i >= 0; i-- {
-			order = append(order, int64(i))
-		}
-	}
-	return order
 }
 
 // gatherEffort counts what is copied: most of a table of embeddings is never read.
@@ -285,12 +272,10 @@ func resizeEffort(c *Cost) float64 {
 func poolEffort(c *Cost) float64 {
 	window, _ := product(c.node.Ints("kernel_shape"))
 	_, elements := c.result()
-	switch bytes := c.Bytes(); {
-	case len(c.shapeOf(0)) != 4 || c.Inputs[0].Type != Float32 || bytes < 1:
+	if len(c.shapeOf(0)) != 4 || c.Inputs[0].Type != Float32 || c.Bytes() < 1 {
 		return unmet
-	default:
-		return 0.57 + 0.9*float64(multiplyCounts(elements, max(1, window)))/float64(bytes)
 	}
+	return 0.57 + 0.9*float64(multiplyCounts(elements, max(1, window)))/float64(c.Bytes())
 }
 
 // convolutionEffort returns a high factor for few filters, in a group or in all: vectors hold several.

@@ -12,8 +12,8 @@ var imageOperators = table{
 	"SpaceToDepth":                        {shape: blocks, class: ClassMove, effort: always(4.5)},
 	"GridSample com.microsoft.GridSample": {shape: gridSample, class: ClassNormalize, reads: gridSampleReads, effort: always(unmet)},
 	"AffineGrid":                          {shape: affineGrid, effort: always(4.5)},
-	"RoiAlign":                            {shape: roiAlign, class: ClassNormalize, reads: roiAlignReads},
-	"MaxRoiPool":                          {shape: maxRoiPool, class: ClassPool},
+	"RoiAlign":                            {shape: regions, class: ClassNormalize, reads: roiAlignReads},
+	"MaxRoiPool":                          {shape: regions, class: ClassPool},
 	"MaxUnpool":                           {shape: unpool, class: ClassMove},
 	"Col2Im":                              {shape: columnsToImage},
 	"CenterCropPad":                       {shape: centerCropPad, class: ClassMove, effort: always(4.5)},
@@ -117,13 +117,17 @@ func affineGrid(c *call) []TensorInfo {
 	return withShape(x.Type, append(append([]int64{size[0]}, size[2:]...), int64(len(size)-2))...)
 }
 
-// roiAlign has images [batch, channels, height, width] and regions [number, 4].
-func roiAlign(c *call) []TensorInfo {
-	x, regions := c.input(0), c.input(1)
-	if !x.Known || !regions.Known || len(x.Shape) != 4 || len(regions.Shape) != 2 {
+// regions has images [batch, channels, height, width] and regions [number, 4 or 5].
+func regions(c *call) []TensorInfo {
+	x, list := c.input(0), c.input(1)
+	size := c.node.Ints("pooled_shape")
+	if c.node.Op == "RoiAlign" {
+		size = []int64{c.node.Int("output_height", 1), c.node.Int("output_width", 1)}
+	}
+	if !x.Known || !list.Known || len(x.Shape) != 4 || len(list.Shape) != 2 || len(size) != 2 {
 		return withType(x.Type)
 	}
-	return withShape(x.Type, regions.Shape[0], x.Shape[1], c.node.Int("output_height", 1), c.node.Int("output_width", 1))
+	return withShape(x.Type, list.Shape[0], x.Shape[1], size[0], size[1])
 }
 
 // roiAlignReads samples each cell so many times each way; without a number, as often as
@@ -136,16 +140,6 @@ func roiAlignReads(n *Node, _ inputs, out TensorInfo) []int64 {
 	return []int64{out.Elements(), samples, samples, sampled}
 }
 
-func maxRoiPool(c *call) []TensorInfo {
-	x := c.input(0)
-	regions := c.input(1)
-	size := c.node.Ints("pooled_shape")
-	if !x.Known || !regions.Known || len(x.Shape) != 4 || len(regions.Shape) != 2 || len(size) != 2 {
-		return withType(x.Type)
-	}
-	return withShape(x.Type, regions.Shape[0], x.Shape[1], size[0], size[1])
-}
-
 func unpool(c *call) []TensorInfo {
 	x := c.input(0)
 	if c.given(2) {
@@ -154,11 +148,8 @@ func unpool(c *call) []TensorInfo {
 		}
 		return withType(x.Type)
 	}
-	if !x.Known || len(x.Shape) < 3 {
-		return withType(x.Type)
-	}
 	windows := c.windows(len(x.Shape)-2, nil)
-	if windows == nil {
+	if !x.Known || windows == nil {
 		return withType(x.Type)
 	}
 	shape := slices.Clone(x.Shape)

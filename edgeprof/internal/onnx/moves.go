@@ -90,32 +90,30 @@ func reshape(c *call) []TensorInfo {
 	return []TensorInfo{{Type: x.Type, Known: true, Shape: to, Value: x.Value, Real: x.Real}}
 }
 
+// order returns the order of so many axes that a transpose makes: the reverse if it states none.
+func (n *Node) order(axes int) []int64 {
+	order := n.Ints("perm")
+	if len(order) != axes {
+		order = axesOf(make([]int64, axes))
+		slices.Reverse(order)
+	}
+	return order
+}
+
 func transpose(c *call) []TensorInfo {
-	x, order := c.input(0), c.node.Ints("perm")
-	if !x.Known {
+	x := c.input(0)
+	order := c.node.order(len(x.Shape))
+	if !x.Known || slices.ContainsFunc(order, func(a int64) bool { return a < 0 || a >= int64(len(order)) }) {
 		return withType(x.Type)
 	}
-	shape := make([]int64, len(x.Shape))
-	for i := range shape {
-		from := int64(len(shape) - 1 - i)
-		if len(order) == len(shape) {
-			from = order[i]
-		}
-		if from < 0 || from >= int64(len(shape)) {
-			return withType(x.Type)
-		}
-		shape[i] = x.Shape[from]
+	out := TensorInfo{Type: x.Type, Known: true, Shape: make([]int64, len(order))}
+	for i, from := range order {
+		out.Shape[i] = x.Shape[from]
 	}
-	out := TensorInfo{Type: x.Type, Known: true, Shape: shape}
 	source := func(at []int64) []int64 {
 		from := make([]int64, len(at))
 		for i := range at {
-			k := len(shape) - 1 - i
-			if len(order) == len(shape) {
-				from[order[i]] = at[i]
-			} else {
-				from[k] = at[i]
-			}
+			from[order[i]] = at[i]
 		}
 		return from
 	}
@@ -400,7 +398,7 @@ func expand(c *call) []TensorInfo {
 }
 
 func tile(c *call) []TensorInfo {
-	x, times := c.input(0), c.input(1).Value
+	x, times := c.input(0), c.target(1, "scales") // an attribute of images in blocks
 	if !x.Known || len(times) != len(x.Shape) {
 		return withType(x.Type)
 	}

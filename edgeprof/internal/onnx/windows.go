@@ -8,7 +8,7 @@ var windowOperators = table{
 	"com.microsoft.nchwc.Conv": {shape: convolution, work: convolutionWork, layer: convLayer},
 	"com.microsoft.nchwc.MaxPool com.microsoft.nchwc.AveragePool":             {shape: pooling, class: ClassPool, layer: poolLayer},
 	"com.microsoft.nchwc.GlobalAveragePool com.microsoft.nchwc.GlobalMaxPool": {shape: globalPool, class: ClassPool, layer: poolLayer},
-	"com.microsoft.nchwc.Upsample":                                            {shape: upsampledBlocks, class: ClassMove},
+	"com.microsoft.nchwc.Upsample":                                            {shape: tile, class: ClassMove},
 	"com.microsoft.nchwc.ReorderInput":                                        {shape: blocksOfChannels, class: ClassMove},
 	"com.microsoft.nchwc.ReorderOutput":                                       {shape: channelsOfBlocks, class: ClassMove},
 	"com.microsoft.NhwcMaxPool":                                               {shape: typeOnly, class: ClassPool, layer: poolLayer},
@@ -74,7 +74,7 @@ func (c *call) windows(axes int, kernel []int64) []spatial {
 	if k := c.node.Ints("kernel_shape"); len(k) == axes {
 		kernel = k
 	}
-	if len(kernel) != axes {
+	if len(kernel) != axes || axes < 1 {
 		return nil
 	}
 	strides := c.node.Ints("strides")
@@ -119,8 +119,7 @@ func convolution(c *call) []TensorInfo {
 	if channels := w.Shape[1] * c.node.Int("group", 1); c.node.standard() && channels > 0 && channels != x.Shape[1] {
 		c.refuse("the image has %d channels, the weights %d", x.Shape[1], channels)
 	}
-	axes := len(x.Shape) - 2
-	windows := c.windows(axes, w.Shape[2:])
+	windows := c.windows(len(x.Shape)-2, w.Shape[2:])
 	if windows == nil {
 		return withType(kind)
 	}
@@ -162,12 +161,8 @@ func deconvolution(c *call) []TensorInfo {
 
 func pooling(c *call) []TensorInfo {
 	x := c.input(0)
-	if !x.Known || len(x.Shape) < 3 {
-		return withType(x.Type)
-	}
-	axes := len(x.Shape) - 2
-	windows := c.windows(axes, nil)
-	if windows == nil {
+	windows := c.windows(len(x.Shape)-2, nil)
+	if !x.Known || windows == nil {
 		return withType(x.Type)
 	}
 	shape := slices.Clone(x.Shape[:2])
@@ -274,18 +269,6 @@ func channelsOfBlocks(c *call) []TensorInfo {
 	if c.node.Int("channels_last", 0) == 1 {
 		channels := shape[1]
 		shape = append(slices.Delete(shape, 1, 2), channels)
-	}
-	return withShape(x.Type, shape...)
-}
-
-func upsampledBlocks(c *call) []TensorInfo {
-	x, scales := c.input(0), c.node.Ints("scales")
-	if !x.Known || len(scales) != len(x.Shape) {
-		return withType(x.Type)
-	}
-	shape := slices.Clone(x.Shape)
-	for i, s := range scales {
-		shape[i] *= s
 	}
 	return withShape(x.Type, shape...)
 }

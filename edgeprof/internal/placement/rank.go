@@ -101,21 +101,15 @@ type Estimate struct {
 // excludes that device.
 type Estimator func(i int) (Estimate, error)
 
-// on returns the estimate on a device. The error excludes it, also if its free memory is known
-// and too little for the model.
-func (estimate Estimator) on(d *device.Device, i int) (Estimate, error) {
-	e, err := estimate(i)
-	if free := d.Load.MemoryAvailableBytes; err == nil && free > 0 && e.Bytes > free {
-		err = fmt.Errorf("the model needs %d bytes of memory, %d are free", e.Bytes, free)
-	}
-	return e, err
-}
-
-// Rank orders devices by their estimates. The error matches [ErrNoDevice].
+// Rank orders devices by their estimates. A device whose free memory is known and too little for
+// the model is excluded. The error matches [ErrNoDevice].
 func Rank(devices []device.Device, excluded []device.Exclusion, estimate Estimator) (*Ranking, error) {
 	r := &Ranking{Candidates: []Candidate{}, Excluded: append([]device.Exclusion{}, excluded...), Warnings: []string{}}
 	for i := range devices {
-		e, err := estimate.on(&devices[i], i)
+		e, err := estimate(i)
+		if free := devices[i].Load.MemoryAvailableBytes; err == nil && free > 0 && e.Bytes > free {
+			err = fmt.Errorf("the model needs %d bytes of memory, %d are free", e.Bytes, free)
+		}
 		if err != nil {
 			r.Excluded = append(r.Excluded, device.Exclusion{Node: devices[i].Node, Reason: err.Error()})
 			continue
@@ -154,7 +148,7 @@ func (c *Candidate) FinishTime() float64 { return c.Wait + c.Seconds.Value }
 // last.
 func order(x, y Candidate) int {
 	open := func(c Candidate) int {
-		if c.IsLowerBound() {
+		if c.Seconds.Low > 0 && math.IsInf(c.Seconds.High, 1) {
 			return 1
 		}
 		return 0
@@ -176,9 +170,6 @@ func (r *Ranking) Ties() []int {
 	}
 	return places
 }
-
-// IsLowerBound reports whether the time has a lower bound only.
-func (c *Candidate) IsLowerBound() bool { return c.Seconds.Low > 0 && math.IsInf(c.Seconds.High, 1) }
 
 // warn adds each warning once.
 func (r *Ranking) warn(warnings []error) {

@@ -220,13 +220,13 @@ func (f *calibratedFleet) Profile(c placement.Counts) (*placement.Ranking, error
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := f.Warnings(c)
+	warnings, err := f.warnings(c)
 	r.Warnings = append(warnings, f.foreign...)
 	return r, err
 }
 
-// Warnings say what a law cannot know.
-func (f *calibratedFleet) Warnings(c placement.Counts) ([]string, error) {
+// warnings say what a law cannot know.
+func (f *calibratedFleet) warnings(c placement.Counts) ([]string, error) {
 	fitted, err := f.machines[0].law.fit()
 	if err != nil {
 		return nil, err

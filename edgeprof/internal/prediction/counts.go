@@ -55,15 +55,6 @@ func (f countsFleet) Fastest(c placement.Counts) (placement.Candidate, error) {
 	return placement.FindFastest(f.devices, f.excluded, f.estimate(c))
 }
 
-// Warnings returns the warnings of the ranking.
-func (f countsFleet) Warnings(c placement.Counts) ([]string, error) {
-	r, err := f.Profile(c)
-	if err != nil {
-		return nil, err
-	}
-	return r.Warnings, nil
-}
-
 // Layers returns none: counts do not tell them.
 func (f countsFleet) Layers(*onnx.Analysis, string) ([]profiler.Layer, profiler.Prediction, error) {
 	return nil, profiler.Prediction{}, nil

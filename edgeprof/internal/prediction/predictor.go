@@ -30,8 +30,6 @@ type Fleet interface {
 	Profile(c placement.Counts) (*placement.Ranking, error)
 	// Fastest returns Profile's first candidate, without its reasons.
 	Fastest(c placement.Counts) (placement.Candidate, error)
-	// Warnings returns those of Profile that hold for any device.
-	Warnings(c placement.Counts) ([]string, error)
 	// Layers returns a model's kernels on the device of a name, with their sum.
 	// The error matches [placement.ErrNoDevice] for a device that is not ranked.
 	// A predictor that knows no kernels returns none.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -251,11 +252,7 @@ func (c *Calibration) kernels(kernels []measurement.Kernel) []float64 {
 
 // idle returns the predicted time of a model's kernels on the idle device.
 func (c *Calibration) idle(kernels []measurement.Kernel) float64 {
-	sum := 0.0
-	for _, t := range c.kernels(kernels) {
-		sum += t
-	}
-	return sum
+	return floats.Sum(c.kernels(kernels))
 }
 
 func (c *Calibration) scale() float64 { return cmp.Or(c.Scale, 1) }
@@ -290,10 +287,8 @@ func (c *Calibration) Check() error {
 			errs = append(errs, fmt.Errorf("%w: %smac_seconds is 0: multiply-accumulates take time", ErrCalibration, name))
 		}
 	}
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+	if err := cmp.Or(errs...); err != nil {
+		return err
 	}
 	if c.All != nil {
 		return c.All.Check()

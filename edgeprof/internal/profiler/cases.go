@@ -68,10 +68,3 @@ func (c *Case) prepareKernels() {
 		}
 	}
 }
-
-func valueOr(v *float64, otherwise float64) float64 {
-	if v == nil {
-		return otherwise
-	}
-	return *v
-}

@@ -1,6 +1,8 @@
 package profiler
 
 import (
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
@@ -25,10 +27,7 @@ func (c *Calibration) Layers(a *onnx.Analysis, d device.Device) ([]Layer, Predic
 	p := c.Predict(a, d)
 	kernels := a.Kernels()
 	seconds := c.kernels(measurement.NewKernels(kernels))
-	sum := 0.0
-	for _, t := range seconds {
-		sum += t
-	}
+	sum := floats.Sum(seconds)
 	layers := make([]Layer, len(kernels))
 	for i := range kernels {
 		layers[i] = layerOf(a, &kernels[i])

@@ -63,7 +63,7 @@ func (c *Calibration) Predict(a *onnx.Analysis, d device.Device) Prediction {
 	p.Slowdown = math.Exp(slower)
 	profiled := c.profile != nil && len(c.profile.factors) == len(kernels)
 	band, warnings := c.interval(kernels, seconds, p.Idle)
-	if profiled && (away.Why != "" || c.profiledOn(away, kernels)) { // no rates take part but a factor
+	if profiled && (away.Why != "" || c.Facts.UUID == c.profile.Rates.Facts.UUID && c.Facts.Threads == c.profile.Threads) { // no rates take part but a factor
 		band, warnings = c.profile.band(), nil
 	}
 	band = Away{Spread: math.Hypot(away.Spread, doubt)}.widen(band)
@@ -114,15 +114,16 @@ func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, 
 		}
 	}
 	guessed := 0.0
-	for _, class := range unseen(c.Rates, kernels) {
-		if class == onnx.ClassConv8 || class == onnx.ClassDense8 {
-			continue // the doubt about its precision covers it
+	var unseen []onnx.Class
+	for i := range kernels {
+		class := kernels[i].Class
+		if c.Rates[class].Nodes > 0 || class == onnx.ClassConv8 || class == onnx.ClassDense8 {
+			continue // the doubt about its precision covers a class of 8 bits
 		}
-		warnings = append(warnings, fmt.Errorf("%w: no %s operator was measured", ErrUnlike, class))
-		for i := range kernels {
-			if kernels[i].Class == class {
-				guessed += seconds[i] / max(idle, least)
-			}
+		guessed += seconds[i] / max(idle, least)
+		if !slices.Contains(unseen, class) {
+			unseen = append(unseen, class)
+			warnings = append(warnings, fmt.Errorf("%w: no %s operator was measured", ErrUnlike, class))
 		}
 	}
 	effort := 0.0
@@ -169,17 +170,6 @@ func (c *Calibration) unlike(seconds float64) []error {
 		return []error{fmt.Errorf("%w: predicted %.3g s, but the measured models took %.3g to %.3g s", ErrUnlike, seconds, c.Shortest, c.Longest)}
 	}
 	return nil
-}
-
-// unseen returns the classes of some kernels that no kernel of the calibration had.
-func unseen(rates map[onnx.Class]Rates, kernels []measurement.Kernel) []onnx.Class {
-	var out []onnx.Class
-	for _, class := range classes {
-		if rates[class].Nodes == 0 && slices.ContainsFunc(kernels, func(k measurement.Kernel) bool { return k.Class == class }) {
-			out = append(out, class)
-		}
-	}
-	return out
 }
 
 // mostGuessed is the share of a time in kernels that no calibration has met, or of a class that

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -91,11 +90,4 @@ func (c *Calibration) profileFactor(i, n int) float64 {
 		return 1
 	}
 	return c.profile.factors[i]
-}
-
-// profiledOn reports whether the times of some kernels were measured on this very device with
-// as many threads.
-func (c *Calibration) profiledOn(away Away, kernels []measurement.Kernel) bool {
-	return c.profile != nil && len(c.profile.factors) == len(kernels) && away.Why == "" &&
-		c.Facts.UUID == c.profile.Rates.Facts.UUID && c.Facts.Threads == c.profile.Threads
 }

@@ -36,8 +36,8 @@ func busy(r *measurement.Row) float64 {
 	if r.LoadPercent == nil {
 		return math.NaN()
 	}
-	cores := valueOr(r.Cores, 4)
-	stressed := valueOr(r.StressCores, cores)
+	cores := measurement.ValueOr(r.Cores, 4)
+	stressed := measurement.ValueOr(r.StressCores, cores)
 	if stressed == 0 {
 		stressed = cores
 	}
@@ -45,7 +45,7 @@ func busy(r *measurement.Row) float64 {
 }
 
 func (m *Model) features(x []float64, r *measurement.Row) []float64 {
-	v := func(p *float64) float64 { return valueOr(p, math.NaN()) }
+	v := func(p *float64) float64 { return measurement.ValueOr(p, math.NaN()) }
 	disk := v(r.DiskPercent)
 	if r.Threads != nil {
 		disk = math.NaN() // the disk plays no part in an inference measured here

@@ -51,7 +51,7 @@ func ReadXGBoost(data []byte) (*Model, error) {
 
 // originalFeatures returns a row's values as the original's script prepares them.
 func (m *Model) originalFeatures(r *measurement.Row) []float64 {
-	v := func(p *float64) float64 { return valueOr(p, math.NaN()) }
+	v := func(p *float64) float64 { return measurement.ValueOr(p, math.NaN()) }
 	values := map[string]float64{
 		"conv_layers": v(r.ConvLayers), "device_load_percent": busy(r), "disk_io_read_bytes": v(r.ReadBytes), "disk_io_write_bytes": v(r.WrittenBytes),
 		"device_disk_usage_percent": v(r.DiskPercent), "filter_details": v(r.FilterDetails), "fully_conn_layers": v(r.FCLayers),

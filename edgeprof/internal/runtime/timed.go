@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Timing holds the times of inferences made one after the other.
@@ -23,7 +24,7 @@ type Timing struct {
 // and had one: 1 if no other work interfered. The waiting of the runtime's helpers for sleeping
 // threads does not belong to the inference.
 func (t *Timing) CPUShare(threads int) float64 {
-	waited := max(0, min(t.Waited, float64(threads)*t.wall()-t.CPU))
+	waited := max(0, min(t.Waited, float64(threads)*floats.Sum(t.Seconds)-t.CPU))
 	if !(t.CPU > 0) {
 		return 1
 	}
@@ -33,15 +34,7 @@ func (t *Timing) CPUShare(threads int) float64 {
 // UncontendedSeconds returns the mean time of an inference, in seconds, without its waits for
 // processors.
 func (t *Timing) UncontendedSeconds(threads int) float64 {
-	return t.wall() / float64(len(t.Seconds)) * t.CPUShare(threads)
-}
-
-func (t *Timing) wall() float64 {
-	sum := 0.0
-	for _, s := range t.Seconds {
-		sum += s
-	}
-	return sum
+	return floats.Sum(t.Seconds) / float64(len(t.Seconds)) * t.CPUShare(threads)
 }
 
 // Stopwatch times inferences made one after the other. Where there are several, one

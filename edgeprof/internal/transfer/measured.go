@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/shared/dataset"
 )
 
@@ -32,7 +33,7 @@ func ReadMeasured(path, device string, t *Table) (*Config, []int, error) {
 	if len(data.Rows) == 0 {
 		return nil, nil, fmt.Errorf("%s: %w: no measurement", path, ErrTooFew)
 	}
-	c := &Config{Board: device, Chip: device, Threads: max(1, valueOr(data.Rows[0].Threads, 1)), GPU: -1, Log: make([]float64, len(t.Models))}
+	c := &Config{Board: device, Chip: device, Threads: max(1, measurement.ValueOr(data.Rows[0].Threads, 1)), GPU: -1, Log: make([]float64, len(t.Models))}
 	for k := range c.Log {
 		c.Log[k] = math.NaN()
 	}
@@ -46,8 +47,8 @@ func ReadMeasured(path, device string, t *Table) (*Config, []int, error) {
 			return nil, nil, fmt.Errorf("%s: row %d: %w: %s has avg_ms %v, want a number above 0", path, i+1, ErrTable, r.Model, r.Average)
 		case slices.Contains(anchors, k):
 			return nil, nil, fmt.Errorf("%s: row %d: %w: %s is listed twice", path, i+1, ErrTable, r.Model)
-		case max(1, valueOr(r.Threads, 1)) != c.Threads:
-			return nil, nil, fmt.Errorf("%s: row %d: %w: %d threads, but %d in the rows before", path, i+1, ErrTable, valueOr(r.Threads, 1), c.Threads)
+		case max(1, measurement.ValueOr(r.Threads, 1)) != c.Threads:
+			return nil, nil, fmt.Errorf("%s: row %d: %w: %d threads, but %d in the rows before", path, i+1, ErrTable, measurement.ValueOr(r.Threads, 1), c.Threads)
 		}
 		c.Log[k] = math.Log(r.Average)
 		anchors = append(anchors, k)

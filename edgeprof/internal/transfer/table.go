@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/foretime/foretime/edgeprof/internal/measurement"
 	"github.com/foretime/foretime/shared/dataset"
 )
 
@@ -70,7 +71,7 @@ func ReadTable(paths []string, cpuOnly bool) (*Table, error) {
 		}
 		rows = append(rows, data.Rows...)
 	}
-	rows = slices.DeleteFunc(rows, func(r Row) bool { return cpuOnly && valueOr(r.GPU, -1) >= 0 })
+	rows = slices.DeleteFunc(rows, func(r Row) bool { return cpuOnly && measurement.ValueOr(r.GPU, -1) >= 0 })
 	known := map[string]bool{}
 	for i := range rows {
 		known[rows[i].Model] = true
@@ -98,8 +99,8 @@ func (t *Table) addRows(rows []Row) {
 			continue
 		}
 		c := Config{
-			Board: r.Board, SoC: r.SoC, Chip: cmp.Or(r.Chip, r.Board), Run: r.Run, Threads: max(1, valueOr(r.Threads, 1)), PowerSave: valueOr(r.PowerSave, 0),
-			GPU: max(-1, valueOr(r.GPU, -1)),
+			Board: r.Board, SoC: r.SoC, Chip: cmp.Or(r.Chip, r.Board), Run: r.Run, Threads: max(1, measurement.ValueOr(r.Threads, 1)), PowerSave: measurement.ValueOr(r.PowerSave, 0),
+			GPU: max(-1, measurement.ValueOr(r.GPU, -1)),
 		}
 		at, ok := byName[c.name()]
 		if !ok {
@@ -114,14 +115,6 @@ func (t *Table) addRows(rows []Row) {
 		k, _ := slices.BinarySearch(t.Models, r.Model)
 		t.Configs[at].Log[k] = math.Log(r.Average)
 	}
-}
-
-// valueOr returns a value, or another if there is none.
-func valueOr(v *int, none int) int {
-	if v == nil {
-		return none
-	}
-	return *v
 }
 
 // Chips lists them in order.
