@@ -296,3 +296,44 @@ func TestWhileLoop(t *testing.T) {
 		}
 	}
 }
+
+// A condition that is a constant, or that is handed on, ends a loop after the first iteration or
+// never, however many there are.
+func TestConstantCondition(t *testing.T) {
+	scalar := func(name string, kind DataType) Value {
+		return Value{Name: name, Type: kind, Known: true, Shape: []Dim{}}
+	}
+	row := []Dim{{Size: 1}, {Size: 8}}
+	for name, tt := range map[string]struct {
+		most, trips int64
+		value       byte
+		next        Node
+	}{
+		"false":                {7, 1, 0, does("Identity", []string{"constant"}, "go")},
+		"true":                 {7, 7, 1, does("Identity", []string{"constant"}, "go")},
+		"true for long":        {20000, 20000, 1, does("Identity", []string{"constant"}, "go")},
+		"handed on":            {7, 7, 0, does("Identity", []string{"cond"}, "go")},
+		"handed on for longer": {20000, 20000, 0, does("Identity", []string{"cond"}, "go")},
+	} {
+		body := Graph{
+			Name:         "body",
+			Inputs:       []Value{scalar("iter", Int64), scalar("cond", Bool), {Name: "state", Type: Float32, Known: true, Shape: row}},
+			Nodes:        []Node{tt.next, does("Tanh", []string{"state"}, "after")},
+			Outputs:      []Value{scalar("go", Bool), {Name: "after"}, {Name: "after"}},
+			Initializers: []Tensor{{Name: "constant", Type: Bool, Dims: []int64{}, Stored: 1, Data: []byte{tt.value}}},
+		}
+		g := Graph{
+			Inputs:       []Value{{Name: "x", Type: Float32, Known: true, Shape: row}},
+			Initializers: []Tensor{ints("most", []int64{}, tt.most), {Name: "yes", Type: Bool, Dims: []int64{}, Stored: 1, Data: []byte{1}}},
+			Nodes: []Node{{
+				Name: "for", Op: "Loop", Inputs: []string{"most", "yes", "x"}, Outputs: []string{"last", "all"},
+				Attributes: []Attribute{{Name: "body", Kind: KindGraph, Graphs: []Graph{body}}},
+			}},
+			Outputs: []Value{{Name: "all"}},
+		}
+		a := analyzed(t, g, nil)
+		if got := a.Tensors["all"]; !got.Known || !slices.Equal(got.Shape, []int64{tt.trips, 1, 8}) || len(a.UncountedWarnings()) > 0 {
+			t.Errorf("%s: %v, %v", name, got, a.Warnings)
+		}
+	}
+}
