@@ -212,7 +212,8 @@ func simulatedEnviron(ctx context.Context, cache string, d simcuda.Device) ([]st
 // attachOwner connects to the owner of the session, or starts one, under a policy if given.
 func (p *program) attachOwner(at daemon.Place, policy string) (*daemon.Attachment, error) {
 	var err error
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	pause := 20 * time.Millisecond
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(pause) {
 		var owner *daemon.Attachment
 		if owner, err = at.Attach(); err != nil {
 			if errors.Is(err, daemon.ErrFull) {
@@ -220,8 +221,9 @@ func (p *program) attachOwner(at daemon.Place, policy string) (*daemon.Attachmen
 			}
 			if startErr := p.startOwner(at, policy); startErr != nil {
 				err = startErr
+				pause = min(2*pause, time.Second)
 			}
-			if errors.Is(err, daemon.ErrForeign) || errors.Is(err, unix.ENOSPC) {
+			if errors.Is(err, daemon.ErrForeign) || errors.Is(err, unix.ENOSPC) || errors.Is(err, errNoOwner) && pause > ownerPatience {
 				return nil, err // another attempt would fail too
 			}
 			continue
@@ -253,6 +255,12 @@ func (p *program) applySettings(at daemon.Place, owner *daemon.Attachment) error
 	}
 	return nil
 }
+
+// errNoOwner is returned if an owner cannot start; ownerPatience is the pause between two
+// attempts from which on they end.
+var errNoOwner = errors.New("the owner did not start")
+
+const ownerPatience = 100 * time.Millisecond
 
 // startOwner starts an owner in the background, in a terminal session of its own
 // (setsid), and waits until it is ready or has ended.
@@ -289,7 +297,12 @@ func (p *program) startOwner(at daemon.Place, policy string) error {
 	}
 	if !bufio.NewScanner(ready).Scan() {
 		_ = owner.Wait()
-		return fmt.Errorf("the owner of session %s did not start%s: see %s", at.Name(), lastLogLine(at.Log()), at.Log())
+		last := lastLogLine(at.Log())
+		cause := errNoOwner
+		if strings.Contains(last, daemon.ErrOwned.Error()) {
+			cause = daemon.ErrOwned // which may be ending
+		}
+		return fmt.Errorf("session %s: %w%s: see %s", at.Name(), cause, last, at.Log())
 	}
 	crash.Go(func() { _ = owner.Wait() }) // no zombie while this process runs
 	return nil

@@ -111,7 +111,7 @@ func showWaits(say io.Writer, name string, s *session.Session, own func(session.
 		}
 	}
 	if share := waited.Seconds() / ran.Seconds(); share >= minShownWait {
-		fmt.Fprintf(say, "deft: %s was stopped for other programs for %.1f s, %.0f %% of its time; a larger --slack of the session lets urgent programs give away more\n",
+		fmt.Fprintf(say, "deft: %s waited at its gate for %.1f s, %.0f %% of its time, for other programs or deft ctl pause; a larger --slack of the session lets urgent programs give away more\n",
 			name, waited.Seconds(), 100*min(share, 1))
 	}
 }

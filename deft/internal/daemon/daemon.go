@@ -197,7 +197,7 @@ func (d *Daemon) keepFiles(ctx context.Context, work *crash.Group) {
 			return
 		case <-tick.C:
 		}
-		if d.session.IsAt(d.place.Session()) {
+		if d.hasFiles() {
 			continue
 		}
 		err := d.restoreFiles(ctx, work)
@@ -211,6 +211,12 @@ func (d *Daemon) keepFiles(ctx context.Context, work *crash.Group) {
 			return
 		}
 	}
+}
+
+// hasFiles reports whether the session and the socket exist at their paths.
+func (d *Daemon) hasFiles() bool {
+	_, err := os.Lstat(d.place.socket())
+	return err == nil && d.session.IsAt(d.place.Session())
 }
 
 // filesPeriod is the time between two looks for the files: shorter than another owner
@@ -231,8 +237,10 @@ func (d *Daemon) restoreFiles(ctx context.Context, work *crash.Group) error {
 		d.lock = lock
 	}
 	_ = os.Remove(d.place.socket())
-	if err := d.session.LinkAt(d.place.Session()); err != nil {
-		return err
+	if !d.session.IsAt(d.place.Session()) {
+		if err := d.session.LinkAt(d.place.Session()); err != nil {
+			return err
+		}
 	}
 	listener, err := net.Listen("unix", d.place.socket())
 	if err == nil {

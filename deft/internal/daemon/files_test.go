@@ -24,7 +24,7 @@ func TestRemovedFiles(t *testing.T) {
 	if _, err := simcudatest.Join(s, "train", 0, 1); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{at.Session(), filepath.Dir(at.Session())} {
+	for _, path := range []string{at.socket(), at.Session(), filepath.Dir(at.Session())} {
 		if err := os.RemoveAll(path); err != nil {
 			t.Fatal(err)
 		}
