@@ -15,6 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
@@ -436,13 +437,14 @@ func shortTasks(rows []task.Row) (held [8]float64, ours [2]float64, rules [2][2]
 	return held, both(errors[0]), [2][2]float64{both(errors[1]), both(errors[2])}
 }
 
-// However a program ends, its log and its summary hold all its tasks.
+// However a program ends, its log and its summary hold all its tasks, and the time of its last
+// part on one thread.
 func TestRealEnds(t *testing.T) {
 	needOpenMP(t)
 	lib, _ := need(t)
 	program := filepath.Join(t.TempDir(), "ends")
 	compile(t, "", "clang", "-fopenmp", "-O1", "-g", "-Wall", "-Werror", "-o", program, "testdata/ends.c", "-lm")
-	for _, how := range []string{"return", "interrupt", "hangup", "time", "terminate", "abort", "fault", "pipe", "urgent", "quick", "inside", "large"} {
+	for _, how := range []string{"return", "interrupt", "twice", "hangup", "time", "terminate", "abort", "fault", "pipe", "urgent", "quick", "inside", "large"} {
 		t.Run(how, func(t *testing.T) {
 			dir := t.TempDir()
 			cmd := exec.CommandContext(t.Context(), program, how)
@@ -457,6 +459,15 @@ func TestRealEnds(t *testing.T) {
 			s, err := summary.Read(filepath.Join(dir, "logs", summary.FileName(0)))
 			if err != nil || s.Ended < 1000 {
 				t.Fatalf("%+v, %v\n%s", s, err, out)
+			}
+			alone := 0.0
+			for _, p := range s.Times {
+				if p.Kind == event.Serial.String() {
+					alone += p.Seconds - p.Stopped
+				}
+			}
+			if alone < 0.09 {
+				t.Errorf("%v s of one thread alone, want 0.1", alone)
 			}
 			log, err := task.Scan(t.Context(), filepath.Join(dir, "logs", "chamtool_rank_0.csv"), task.Options{Format: task.FormatCSV})
 			switch {

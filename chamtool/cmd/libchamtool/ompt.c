@@ -660,7 +660,9 @@ static void on_thread_begin(int kind, ompt_data *thread) {
 
 static void on_thread_end(ompt_data *thread) {
     (void)thread;
-    if (joined && on()) push(EVENT_THREAD_END, 0, 0, ticks(), 0, 0);
+    if (!joined || !on()) return;
+    if (own_ring) stop_computing(own_ring, ticks());
+    push(EVENT_THREAD_END, 0, 0, ticks(), 0, 0);
 }
 
 // ---- start and stop ---------------------------------------------------------

@@ -48,7 +48,8 @@ uint64_t chamtool_thread_cpu(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID)
 
 // A program that a signal ends never finalizes its runtime. Where nobody else handles the
 // signal, the tool does: its reader writes the pending rows, for two seconds at most, and
-// then the signal ends the program as it would have without the tool.
+// then the signal ends the program as it would have without the tool. A second signal waits
+// too: Ctrl-C reaches the program from the terminal and from its launcher.
 static const int endings[] = {SIGTERM, SIGINT, SIGHUP, SIGXCPU, SIGABRT};
 static _Atomic int ending, ended;
 
@@ -59,9 +60,11 @@ void chamtool_ended(void) { atomic_store(&ended, 1); }
 static void on_terminate(int signal) {
     int error = errno;
     struct timespec nap = {0, 2000000};
-    atomic_store(&ending, 1);
     if (on()) {
-        chamtool_wake();
+        if (!atomic_exchange(&ending, 1)) {
+            close_times();
+            chamtool_wake();
+        }
         for (int naps = 0; naps < 1000 && !atomic_load(&ended); naps++) nanosleep(&nap, NULL);
         print_messages();
     }
@@ -74,7 +77,7 @@ static void on_terminate(int signal) {
 // handle_endings handles signals that nothing else handles.
 static void handle_endings(const int *signals, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        struct sigaction now, ours = {.sa_handler = on_terminate, .sa_flags = SA_RESETHAND | SA_ONSTACK | SA_RESTART};
+        struct sigaction now, ours = {.sa_handler = on_terminate, .sa_flags = SA_ONSTACK | SA_RESTART};
         if (!sigaction(signals[i], NULL, &now) && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL) sigaction(signals[i], &ours, NULL);
     }
 }
@@ -150,6 +153,7 @@ int begin_process(void) {
 
 void end_process(void) {
     if (!on()) return;
+    close_times();
     chamtool_disable();
     ignore_terminate();
     call_service(stop_go, NULL);

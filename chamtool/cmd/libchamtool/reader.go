@@ -61,6 +61,7 @@ func (c *consumer) run() {
 		}
 		if ending {
 			C.chamtool_ended()
+			return
 		}
 		due := time.Until(flushed.Add(flushEvery))
 		if due <= 0 {

@@ -55,6 +55,7 @@ void stop_computing(struct ring *r, uint64_t at) HIDDEN;
 void enter_region(struct ring *r, uint64_t place, uint64_t at) HIDDEN;
 void leave_regions(struct ring *r, uint64_t at) HIDDEN; // of the thread that forks them: it computes alone
 void fork_region(struct ring *r, uint64_t place, uint64_t at) HIDDEN;
+void close_times(void) HIDDEN; // at the end of the program
 
 enum { IN_CHILD = -1 };
 

@@ -58,6 +58,15 @@ void leave_regions(struct ring *r, uint64_t at) {
     start_computing(r, at);
 }
 
+// close_times ends the computing of this thread, and of those within regions.
+void close_times(void) {
+    for (struct ring *r = atomic_load(&tool.rings); r; r = r->next) {
+        if (!r->since || (r != own_ring && r->computing->kind != TIME_COMPUTING)) continue;
+        if (r != own_ring) r->cpu_since = 0; // it is another thread's
+        stop_computing(r, ticks());
+    }
+}
+
 // The time since the last region belongs to the one that begins now.
 void fork_region(struct ring *r, uint64_t place, uint64_t at) {
     stop_computing(r, at);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile double sink;
@@ -21,6 +22,16 @@ static void work(void) {
     sink = x;
 }
 
+// compute_alone takes 0.1 s of this thread's CPU time.
+static void compute_alone(void) {
+    struct timespec from, now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+    do {
+        work();
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    } while ((double)(now.tv_sec - from.tv_sec) + 1e-9 * (double)(now.tv_nsec - from.tv_nsec) < 0.1);
+}
+
 int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : "";
     signal(SIGINT, SIG_DFL); // what nohup or a shell's background ignores is inherited
@@ -33,7 +44,12 @@ int main(int argc, char **argv) {
 #pragma omp task
         work();
     }
+    compute_alone();
     if (!strcmp(how, "interrupt")) raise(SIGINT);
+    if (!strcmp(how, "twice")) {
+#pragma omp parallel
+        raise(SIGINT);
+    }
     if (!strcmp(how, "hangup")) raise(SIGHUP);
     if (!strcmp(how, "time")) raise(SIGXCPU);
     if (!strcmp(how, "terminate")) raise(SIGTERM);

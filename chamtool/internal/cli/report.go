@@ -167,6 +167,9 @@ func reportTables(p *cli.Page, f job.Figures) {
 		t.Add("ranks with a log", f.Ranks)
 		t.Add("missing ranks", ranksText(f.Missing))
 	}
+	if f.Signal {
+		t.Add("ended by", "a signal")
+	}
 	if !alone || len(f.Torn) > 0 {
 		t.Add("torn ranks", ranksText(f.Torn))
 	}

@@ -58,7 +58,8 @@ and the program's output to standard error. The exit status is the program's.`,
 	return c
 }
 
-// run runs the program to its end, reports, and returns the program's exit status.
+// run runs the program to its end, reports, and returns the program's exit status. Signals are
+// the program's; after its end a second one ends the report.
 func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -106,19 +107,20 @@ func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, er
 	}
 	cmd.Env = launch.Environ(os.Environ(), tool, logs, preload)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a reader of the page that is gone does not end this command
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signals := cli.Signals(env, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	begin := time.Now()
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
 	crash.Go(func() {
-		for s := range signals {
-			_ = cmd.Process.Signal(s) // it may have ended
+		for number := 0; ; number++ {
+			passed := cmd.Process.Signal(<-signals)
+			if passed != nil && number > 0 { // the program has ended: this one is for the report
+				os.Exit(cli.ExitFailed)
+			}
 		}
 	})
 	ended := cmd.Wait()
-	signal.Stop(signals)
 	if exit := (*exec.ExitError)(nil); ended != nil && !errors.As(ended, &exit) {
 		return 0, ended
 	}
@@ -246,6 +248,9 @@ func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
 	}
 	if f.Unwritten > 0 {
 		tasks += fmt.Sprintf(" and %d that could not be written", f.Unwritten)
+	}
+	if f.Signal {
+		p.Line("a signal ended the program")
 	}
 	if f.Tasks > 0 {
 		p.Line("%s s of wall time, %s, %s s of tasks: %s in %s", cli.Text(wall), plural.Count(l.Threads, "thread"), cli.Text(f.Seconds), tasks, plural.Count(f.Iterations, "iteration"))

@@ -17,6 +17,7 @@ type Figures struct {
 	Ranks       int             `json:"ranks"` // with a log
 	Missing     []int           `json:"missing_ranks"`
 	Torn        []int           `json:"torn_ranks"`
+	Signal      bool            `json:"ended_by_signal"`
 	Dropped     []Dropped       `json:"dropped_tasks"`  // by rank that has any
 	Unlogged    int             `json:"tasks_unlogged"` // of Tasks, those that are only counted: they have no part in medians and errors
 	Unwritten   int             `json:"rows_unwritten"` // for want of room: Tasks lacks them
@@ -127,10 +128,12 @@ func (j *Job) Figures() Figures {
 				one.Received++
 			}
 		}
-		if s := j.Ranks[i].Summary; s != nil && s.RowsLost > 0 {
+		s := j.Ranks[i].Summary
+		f.Signal = f.Signal || s != nil && s.Signal
+		if s != nil && s.RowsLost > 0 {
 			f.Unwritten += max(0, int(s.Ended)-one.Tasks-j.Ranks[i].countUnlogged())
 		}
-		if s := j.Ranks[i].Summary; s != nil && s.Unlogged != nil {
+		if s != nil && s.Unlogged != nil {
 			one.Tasks = one.Tasks + s.Unlogged.Count
 			one.Seconds = one.Seconds + s.Unlogged.Seconds
 			one.Received = one.Received + s.Unlogged.Remote
