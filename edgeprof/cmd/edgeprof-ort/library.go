@@ -37,7 +37,13 @@ func open(ctx context.Context, path string) error {
 	if ort.IsInitialized() {
 		return nil
 	}
-	where := currentSearch(ctx)
+	where := search{environment: os.Getenv("VIRTUAL_ENV"), python: pythonPackage(ctx), prefixes: []string{"/usr/local/lib", "/usr/lib"}}
+	if dir, err := os.Getwd(); err == nil {
+		where.folders = append(where.folders, dir)
+	}
+	if exe, err := os.Executable(); err == nil {
+		where.folders = append(where.folders, filepath.Dir(exe))
+	}
 	candidates := where.candidates()
 	if path != "" {
 		info, err := os.Stat(path)
@@ -103,18 +109,6 @@ type search struct {
 	environment string   // the active Python environment
 	python      string   // the package of the first python3 of PATH
 	prefixes    []string // of the system
-}
-
-// currentSearch returns the places for this process.
-func currentSearch(ctx context.Context) search {
-	p := search{environment: os.Getenv("VIRTUAL_ENV"), python: pythonPackage(ctx), prefixes: []string{"/usr/local/lib", "/usr/lib"}}
-	if dir, err := os.Getwd(); err == nil {
-		p.folders = append(p.folders, dir)
-	}
-	if exe, err := os.Executable(); err == nil {
-		p.folders = append(p.folders, filepath.Dir(exe))
-	}
-	return p
 }
 
 // pythonPackage asks the first python3 of PATH where it has the package, without loading

@@ -70,12 +70,6 @@ func placesOf(g *onnx.Graph, renamed bool) places {
 	return p
 }
 
-// hasAllNames reports whether all nodes of a graph have a name; ONNX Runtime loads no model in
-// which two have the same.
-func hasAllNames(g *onnx.Graph) bool {
-	return !slices.ContainsFunc(g.Nodes, func(n onnx.Node) bool { return n.Name == "" })
-}
-
 var affixes = regexp.MustCompile(`(_new_reshape|_token_\d+|_nchwc|_bn|_transformed)$`)
 
 // find returns the node of a kernel, or -1. What follows a slash may be ONNX Runtime's,

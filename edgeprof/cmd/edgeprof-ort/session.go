@@ -74,7 +74,8 @@ func (s *session) describe() error {
 	}
 	switch {
 	case len(m.Functions) == 0:
-		s.rename = !hasAllNames(&m.Graph)
+		// ONNX Runtime loads no model in which two nodes have the same name
+		s.rename = slices.ContainsFunc(m.Graph.Nodes, func(n onnx.Node) bool { return n.Name == "" })
 		s.places = placesOf(&m.Graph, s.rename)
 	case onnx.CanInline(m):
 		s.rename = true

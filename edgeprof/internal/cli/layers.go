@@ -53,7 +53,7 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 				return err
 			}
 			if measure {
-				if err := with.require(cmd.Context(), env); err != nil {
+				if err := with.requireFor(cmd.Context(), env, args[0], a); err != nil {
 					return err
 				}
 				if why := a.InputDecides(); why != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -30,9 +31,13 @@ and prediction, low and high, in seconds. The model is one of train, or one that
 XGBoost saved as JSON over the columns of the original collector.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			m, err := readTrained(model)
+			content, err := file.ReadAll(model)
 			if err != nil {
 				return err
+			}
+			m, err := profiler.ReadModel(bytes.NewReader(content))
+			if err != nil {
+				return fmt.Errorf("%s: %w", model, err)
 			}
 			return predictFile(env, m, data, out)
 		},
@@ -106,17 +111,4 @@ func readText(path string) ([][]string, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return text, nil
-}
-
-func readTrained(path string) (*profiler.Model, error) {
-	f, err := file.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	m, err := profiler.ReadModel(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, nil
 }

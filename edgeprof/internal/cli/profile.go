@@ -15,14 +15,15 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// Limits of a profile: the time for which a model runs, the fewest and the most bursts of
+// Limits of a profile: the time for which a model runs, the longest one of a slow model, the fewest and the most bursts of
 // inferences that are timed, and the seconds of a burst.
 const (
-	profileTime   = 1500 * time.Millisecond
-	fewestBursts  = 3
-	mostBursts    = 40
-	burstSeconds  = 10e-3
-	mostInference = 20 // in a burst or in a profile
+	profileTime    = 1500 * time.Millisecond
+	longestProfile = 15 * time.Second
+	fewestBursts   = 3
+	mostBursts     = 40
+	burstSeconds   = 10e-3
+	mostInference  = 20 // in a burst or in a profile
 )
 
 // profiling is a model's own profile on this machine, or the reason why there is none.
@@ -52,10 +53,12 @@ func profileHere(ctx context.Context, with *running, path string, a *onnx.Analys
 	if p.why = a.InputDecides(); p.why != nil {
 		return p
 	}
-	if p.why = fitsMemory(a, machine); p.why != nil {
+	if p.why = checkMemory(a, machine.Load.MemoryAvailableBytes); p.why != nil {
 		return p
 	}
-	c, err := with.profile(ctx, path, a, fewestBursts, mostBursts)
+	limited, cancel := context.WithTimeoutCause(ctx, longestProfile, fmt.Errorf("it takes longer than %v", longestProfile))
+	defer cancel()
+	c, err := with.profile(limited, path, a, fewestBursts, mostBursts)
 	if err != nil {
 		p.why = err
 		return p
@@ -66,17 +69,13 @@ func profileHere(ctx context.Context, with *running, path string, a *onnx.Analys
 	return p
 }
 
-// fitsMemory returns an error if a model needs more memory than is free.
-func fitsMemory(a *onnx.Analysis, machine *device.Device) error {
+// checkMemory returns an error if a run of a model needs more memory than is free.
+func checkMemory(a *onnx.Analysis, free int64) error {
 	counts, err := a.Characteristics()
 	if err != nil {
 		return err
 	}
-	need, free := 2*counts.ParameterBytes+counts.PeakActivationBytes, machine.Load.MemoryAvailableBytes
-	if free > 0 && need > free {
-		return fmt.Errorf("the model needs about %d MB of memory, %d MB are free", need>>20, free>>20)
-	}
-	return nil
+	return device.CheckMemory(counts.RunBytes(), free)
 }
 
 // profile runs a model for about [profileTime], in so many bursts at least and at most, and
@@ -128,6 +127,9 @@ func predictorFor(ctx context.Context, env *cli.Env, with *running, path string,
 	with.setThreads(env.Root)
 	if err := with.check(); err != nil {
 		return nil, profiling{}, err
+	}
+	if err := a.CheckDefined(); err != nil {
+		return nil, profiling{}, fmt.Errorf("%s: %w", path, err)
 	}
 	if local {
 		threads = with.threads

@@ -29,8 +29,9 @@ func newRankCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 		Example: "  edgeprof rank resnet.onnx --source file:boards.json",
 		Short:   "Rank devices by the predicted time of one inference",
 		Long: `Rank devices by the predicted time of one inference. If ONNX Runtime is installed,
-the model runs here for two seconds: its time on this machine is measured, and its
-kernels' times on other devices follow from these by the devices' rates.`,
+the model runs here for two seconds, or up to 15 if it is slow: its time on this
+machine is measured, and its kernels' times on other devices follow from these by the
+devices' rates.`,
 		Args: cobra.ExactArgs(1),
 		RunE: endQuietly(func(cmd *cobra.Command, args []string) error {
 			if err := settings.Load(); err != nil {

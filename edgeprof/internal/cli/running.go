@@ -89,6 +89,10 @@ func (r *running) check() error {
 	if r.threads < 1 || r.threads > goruntime.NumCPU() {
 		return cli.Usagef("--threads %d: want 1 to %d, the number of CPUs of this machine, or 0 for ONNX Runtime's default", r.threads, goruntime.NumCPU())
 	}
+	return r.checkProvider()
+}
+
+func (r *running) checkProvider() error {
 	if !r.usesCPU() && !slices.Contains(providers, r.provider) {
 		return cli.Usagef("--provider %s: want %s", r.provider, strings.Join(providers, ", "))
 	}
@@ -107,6 +111,15 @@ func (r *running) require(ctx context.Context, env *cli.Env) error {
 	}
 	env.Log.Infof("using %s", r.found[1])
 	return nil
+}
+
+// requireFor checks that a model fits into this machine's free memory, and then as require does.
+func (r *running) requireFor(ctx context.Context, env *cli.Env, path string, a *onnx.Analysis) error {
+	_, free := device.Local{Root: env.Root}.Memory()
+	if err := checkMemory(a, free); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return r.require(ctx, env)
 }
 
 // checkInstalled makes ONNX Runtime load a small model. The error matches

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 
 	edgeprof "github.com/foretime/foretime/edgeprof/internal/cli"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
+	"github.com/foretime/foretime/edgeprof/internal/synth"
 	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/testkit/scripttest"
@@ -31,20 +33,30 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) {
 	scripttest.Run(t, testscript.Params{
-		Setup: func(env *testscript.Env) error { return writeUnknown(filepath.Join(env.WorkDir, "unknown.onnx")) },
+		Setup: func(env *testscript.Env) error { return writeOdd(env.WorkDir) },
 		Cmds:  map[string]func(*testscript.TestScript, bool, []string){"request": request, "pipe": pipe},
 	})
 }
 
-// writeUnknown writes a model with an operator whose cost is unknown.
-func writeUnknown(path string) error {
-	shape := []onnx.Dim{{Size: 1}, {Size: 64}, {Size: 2}}
-	m := &onnx.Model{IRVersion: 8, Opsets: map[string]int64{"": 17}, Graph: onnx.Graph{
-		Name: "unknown", Inputs: []onnx.Value{{Name: "x", Type: onnx.Float32, Known: true, Shape: shape}},
-		Outputs: []onnx.Value{{Name: "y", Type: onnx.Float32, Known: true, Shape: shape}},
-		Nodes:   []onnx.Node{{Op: "Relu", Inputs: []string{"x"}, Outputs: []string{"z"}}, {Op: "DFT", Inputs: []string{"z"}, Outputs: []string{"y"}}},
-	}}
-	return file.Write(path, func(w io.Writer) error { return onnx.Write(w, m, nil) })
+// writeOdd writes a model with an operator whose cost is unknown, one that is larger than any
+// memory, one with an input that nothing makes, and one without inputs.
+func writeOdd(dir string) error {
+	model := func(name string, inputs []onnx.Dim, constants []onnx.Tensor, nodes ...onnx.Node) error {
+		m := &onnx.Model{IRVersion: 8, Opsets: map[string]int64{"": 17}, Graph: onnx.Graph{
+			Name: name, Outputs: []onnx.Value{{Name: "y", Type: onnx.Float32}}, Nodes: nodes, Initializers: constants,
+		}}
+		if inputs != nil {
+			m.Graph.Inputs = []onnx.Value{{Name: "x", Type: onnx.Float32, Known: true, Shape: inputs}}
+		}
+		return file.Write(filepath.Join(dir, name+".onnx"), func(w io.Writer) error { return onnx.Write(w, m, synth.RandomWeights(1)) })
+	}
+	relu := onnx.Node{Op: "Relu", Inputs: []string{"x"}, Outputs: []string{"y"}}
+	return errors.Join(
+		model("unknown", []onnx.Dim{{Size: 1}, {Size: 64}, {Size: 2}}, nil, onnx.Node{Op: "Relu", Inputs: []string{"x"}, Outputs: []string{"z"}}, onnx.Node{Op: "DFT", Inputs: []string{"z"}, Outputs: []string{"y"}}),
+		model("vast", []onnx.Dim{{Size: 1 << 18}, {Size: 1 << 20}}, nil, relu),
+		model("loose", []onnx.Dim{{Size: 4}}, nil, onnx.Node{Op: "Mul", Inputs: []string{"x", "lost"}, Outputs: []string{"y"}}),
+		model("fixed", nil, []onnx.Tensor{{Name: "x", Type: onnx.Float32, Dims: []int64{2}, Stored: 8}}, relu),
+	)
 }
 
 // request FILE METHOD PATH [BODY [HEADER...]] asks the server whose URL is in

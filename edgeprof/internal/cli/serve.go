@@ -130,6 +130,12 @@ func (s *serving) prepare(env *cli.Env, record *cli.Record) error {
 	if err != nil {
 		return err
 	}
+	if listed, ok := source.(device.File); ok {
+		_, _, err = listed.Devices(context.Background())
+	}
+	if err = cmp.Or(s.on.checkProvider(), err); err != nil {
+		return err
+	}
 	l := s.with.Limits
 	if s.on.threads < 0 {
 		return cli.Usagef("--threads %d: want 0 or more", s.on.threads)
@@ -173,7 +179,7 @@ func (s *serving) load(ctx context.Context) (*httpapi.LoadedModel, error) {
 	}
 	m, err := prediction.Read(ctx, rates, s.model, data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", cmp.Or(path, "built-in rates"), err)
+		return nil, err
 	}
 	if rates, ok := m.(*prediction.Calibrated); ok && s.on.threads > 0 {
 		rates = rates.WithThreads(s.on.threads)

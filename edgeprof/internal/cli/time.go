@@ -84,7 +84,7 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with *running, wa
 			env.Log.Warn(w)
 		}
 	}
-	if err := with.require(ctx, env); err != nil {
+	if err := with.requireFor(ctx, env, path, a); err != nil {
 		return timed{}, err
 	}
 	start := time.Now()

@@ -48,7 +48,9 @@ The saved model is fitted to all rows.`,
 				return err
 			}
 			return page.Print(env, report, func(p *cli.Page) {
-				printReport(p, report)
+				p.Line("%s, %s of %s on %s; left out: %s", plural.Count(report.Rows, "row"), plural.Count(report.Models, "model"), plural.Count(report.Families, "family"), plural.Count(report.Devices, "device"), report.Validation)
+				table := p.Table("MAPE", "within 5 %", "within 10 %", "Spearman", "fastest device", "regret", "MAE ms", "RMSE ms", "R2")
+				table.Add(share(report.MAPE), share(report.Within5), share(report.Within10), report.Spearman, share(report.Top1), share(report.Regret), milli(report.MAE), milli(report.RMSE), report.R2)
 				p.Line("%s: fitted to %s of %s, SHA-256 %s", out, plural.Count(report.Rows, "row"), plural.Count(report.Models, "model"), m.Hash)
 			})
 		},
@@ -63,13 +65,6 @@ The saved model is fitted to all rows.`,
 	cli.Require(c, "data")
 	cli.First(c, "data", "out", "cv", "json")
 	return c
-}
-
-// printReport prints an evaluation as a table.
-func printReport(p *cli.Page, r *profiler.Report) {
-	p.Line("%s, %s of %s on %s; left out: %s", plural.Count(r.Rows, "row"), plural.Count(r.Models, "model"), plural.Count(r.Families, "family"), plural.Count(r.Devices, "device"), r.Validation)
-	table := p.Table("MAPE", "within 5 %", "within 10 %", "Spearman", "fastest device", "regret", "MAE ms", "RMSE ms", "R2")
-	table.Add(share(r.MAPE), share(r.Within5), share(r.Within10), r.Spearman, share(r.Top1), share(r.Regret), milli(r.MAE), milli(r.RMSE), r.R2)
 }
 
 // share converts a fraction for printing; nil is unknown.

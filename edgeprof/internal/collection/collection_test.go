@@ -228,3 +228,18 @@ func TestInputDecides(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
+
+// A model that does not fit into the free memory is not opened.
+func TestMemory(t *testing.T) {
+	dir := t.TempDir()
+	small := host()
+	small.Root.(fstest.MapFS)["proc/meminfo"] = &fstest.MapFile{Data: []byte("MemTotal: 64 kB\nMemAvailable: 32 kB\n")}
+	c := Collector{
+		Dir: dir, Host: small, Clock: time.Now,
+		Open: func(context.Context, Job) (runtime.Session, error) { return nil, errBroken },
+	}
+	_, err := c.Collect(t.Context(), Job{Model: lenet(t, dir), Setting: measurement.Setting{Device: "desktop", Threads: 1}, Iterations: 1})
+	if err == nil || errors.Is(err, errBroken) || !strings.Contains(err.Error(), "bytes of memory, 32768 are free") {
+		t.Error(err)
+	}
+}

@@ -279,6 +279,9 @@ func (r *run) describe(a *onnx.Analysis) error {
 		return err
 	}
 	d, err := r.Host.MeasureDuring(context.Background(), func(context.Context) error { return nil })
+	if err == nil {
+		err = device.CheckMemory(c.RunBytes(), d.Load.MemoryAvailableBytes)
+	}
 	if err != nil {
 		return err
 	}

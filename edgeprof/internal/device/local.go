@@ -72,7 +72,7 @@ func (l Local) MeasureDuring(ctx context.Context, work func(context.Context) err
 	}
 	d.PhysicalCores = l.physicalCores()
 	d.MaxMHz = l.megahertz()
-	d.MemoryBytes, d.Load.MemoryAvailableBytes = l.memory()
+	d.MemoryBytes, d.Load.MemoryAvailableBytes = l.Memory()
 	if l.Disk != nil {
 		used, err := l.Disk()
 		if err != nil {
@@ -236,7 +236,16 @@ func (l Local) megahertz() float64 {
 	return mhz
 }
 
-func (l Local) memory() (total, available int64) {
+// CheckMemory returns an error if a model needs more memory than is free; 0 free is unknown.
+func CheckMemory(need, free int64) error {
+	if free > 0 && need > free {
+		return fmt.Errorf("the model needs %d bytes of memory, %d are free", need, free)
+	}
+	return nil
+}
+
+// Memory returns the machine's memory, and how much is left for new programs; 0 if unknown.
+func (l Local) Memory() (total, available int64) {
 	text := l.read("proc/meminfo")
 	bytes := func(key string) int64 {
 		kib, _ := strconv.ParseInt(strings.TrimSuffix(value(text, key, ":"), " kB"), 10, 64) // 0 if unknown

@@ -14,11 +14,6 @@ import (
 //go:embed openapi.json
 var openAPI []byte
 
-func getOpenAPI(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(openAPI)
-}
-
 // send writes an answer as JSON.
 func send(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")

@@ -145,6 +145,9 @@ func (s *Service) rank(w http.ResponseWriter, r *http.Request) ([]placed, error)
 // place ranks the devices for one model.
 func (s *Service) place(r *http.Request, u *uploaded) (placed, error) {
 	c, err := u.analysis.Characteristics()
+	if err == nil {
+		err = u.analysis.CheckDefined()
+	}
 	if err != nil {
 		return placed{}, err
 	}

@@ -91,18 +91,13 @@ func (s *Service) profilingRequest(w http.ResponseWriter, r *http.Request, b *bu
 		return nil, err
 	}
 	if problems != nil {
-		p := problem(http.StatusUnprocessableEntity, "fields", joinProblems(problems))
+		var parts []string // as far as they fit in one line
+		for _, p := range problems[:min(len(problems), 8)] {
+			parts = append(parts, strings.TrimSpace(strings.TrimPrefix(p.Pointer, "/")+" "+p.Detail))
+		}
+		p := problem(http.StatusUnprocessableEntity, "fields", strings.Join(parts, "; "))
 		p.Errors = problems
 		return nil, p
 	}
 	return request, nil
-}
-
-// joinProblems returns the problems in one line, as far as they fit.
-func joinProblems(problems []placement.Problem) string {
-	var parts []string
-	for _, p := range problems[:min(len(problems), 8)] {
-		parts = append(parts, strings.TrimSpace(strings.TrimPrefix(p.Pointer, "/")+" "+p.Detail))
-	}
-	return strings.Join(parts, "; ")
 }

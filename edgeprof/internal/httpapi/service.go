@@ -165,7 +165,10 @@ func (s *Service) routes() http.Handler {
 	})
 	r.Get("/healthz", answering(s.getHealth))
 	r.Get("/readyz", answering(s.getReady))
-	r.Get("/openapi.json", getOpenAPI)
+	r.Get("/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(openAPI)
+	})
 	page := pageHandler()
 	r.Handle("/", page)
 	r.Handle("/page/*", page)

@@ -97,7 +97,25 @@ func Analyze(m *Model, s Settings) (*Analysis, error) {
 			a.decided = fmt.Errorf("%s=%d need not be the number of iterations of a run", key, in.dims.sizes[key])
 		}
 	}
+	if wrong := a.CheckDefined(); wrong != nil {
+		a.Warnings = append(a.Warnings, wrong)
+	}
 	return a, a.checkCounts()
+}
+
+// CheckDefined returns an error that matches [ErrGraph] if a node, or a graph inside it, uses a
+// tensor that is neither an input, an initializer nor an output of a node. Files with sparse
+// initializers, whose names are not read, pass.
+func (a *Analysis) CheckDefined() error {
+	for i := range a.Model.Graph.Nodes {
+		n := &a.Model.Graph.Nodes[i]
+		for _, name := range needs(n) {
+			if _, ok := a.Tensors[name]; !ok && name != "" && a.Model.Graph.Sparse == 0 {
+				return fmt.Errorf("%w: nothing makes %q, which node %d, %s %q, uses", ErrGraph, name, i, n.operator(), n.Name)
+			}
+		}
+	}
+	return nil
 }
 
 // checkCounts refuses a model whose work or memory does not fit int64.
@@ -127,16 +145,14 @@ func (a *Analysis) costs(f func(c *Cost, times int64)) {
 // UncountedWarnings returns the warnings that part of the cost is not counted: what is known is
 // a lower bound.
 func (a *Analysis) UncountedWarnings() []error {
-	var found []error
-	for _, w := range a.Warnings {
-		for _, kind := range []error{ErrOperator, ErrUnshaped, ErrTrips, ErrBodies} {
-			if errors.Is(w, kind) {
-				found = append(found, w)
-				break
-			}
-		}
-	}
-	return found
+	return a.warningsOf(ErrOperator, ErrUnshaped, ErrTrips, ErrBodies)
+}
+
+// warningsOf returns the warnings of some kinds.
+func (a *Analysis) warningsOf(kinds ...error) []error {
+	return slices.DeleteFunc(slices.Clone(a.Warnings), func(w error) bool {
+		return !slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(w, kind) })
+	})
 }
 
 // WarningTexts returns the texts of warnings.
@@ -151,10 +167,8 @@ func WarningTexts(warnings []error) []string {
 // InputDecides returns why values of inputs decide the work of an inference: a run with other
 // values says nothing about it then. It returns nil if they do not.
 func (a *Analysis) InputDecides() error {
-	for _, w := range a.Warnings {
-		if errors.Is(w, ErrTrips) || errors.Is(w, ErrBranch) {
-			return w
-		}
+	if why := a.warningsOf(ErrTrips, ErrBranch); len(why) > 0 {
+		return why[0]
 	}
 	return a.decided
 }
@@ -269,6 +283,12 @@ func (a *Analysis) Characteristics() (*Characteristics, error) {
 	c.Depth = a.depth()
 	c.FusedNodes = len(a.Kernels())
 	return c, nil
+}
+
+// RunBytes returns about how much memory a run takes: the weights twice, since a runtime packs
+// them, and the inputs once more than they are alive, since this program makes them.
+func (c *Characteristics) RunBytes() int64 {
+	return addCounts(c.ParameterBytes, addCounts(c.ParameterBytes, addCounts(c.PeakActivationBytes, c.ModelInputSize)))
 }
 
 // counter returns the sum that a class belongs to.

@@ -11,8 +11,8 @@ var (
 	ErrSyntax = errors.New("not an ONNX model")
 	// ErrLimit is returned for a file whose graph is too large to keep.
 	ErrLimit = errors.New("model exceeds a limit")
-	// ErrGraph is returned for a graph that contradicts itself: a cycle, or two
-	// nodes that make the same tensor.
+	// ErrGraph is returned for a graph that contradicts itself: a cycle, two nodes that make the
+	// same tensor, or an input that nothing makes.
 	ErrGraph = errors.New("invalid graph")
 	// ErrSize is returned for a size that an operator cannot take, be it one that was
 	// assumed for an open dimension.

@@ -6,7 +6,7 @@ import "slices"
 var quantizedOperators = table{
 	"DequantizeLinear com.microsoft.DequantizeLinear": {shape: dequantize, traits: quantizes | passes},
 	"QuantizeLinear com.microsoft.QuantizeLinear":     {shape: quantize, traits: quantizes | passes},
-	"DynamicQuantizeLinear":                           {shape: dynamicQuantize, traits: quantizes},
+	"DynamicQuantizeLinear":                           {shape: func(c *call) []TensorInfo { return slices.Concat(as(c, Uint8), withShape(Float32), withShape(Uint8)) }, traits: quantizes},
 	"com.microsoft.QLinearSigmoid":                    {shape: first, class: ClassFunction, effort: always(19)},
 	"com.microsoft.QLinearSoftmax":                    {shape: first, class: ClassSoftmax, effort: always(40)},
 	"com.microsoft.QLinearConcat":                     {shape: quantizedConcat, class: ClassMove, effort: always(2)},
@@ -28,10 +28,6 @@ func quantize(c *call) []TensorInfo {
 		return as(c, c.input(2).Type)
 	}
 	return as(c, Uint8)
-}
-
-func dynamicQuantize(c *call) []TensorInfo {
-	return slices.Concat(as(c, Uint8), withShape(Float32), withShape(Uint8))
 }
 
 // quantizedPair has each tensor followed by its scale and zero point.

@@ -107,8 +107,8 @@ func Rank(devices []device.Device, excluded []device.Exclusion, estimate Estimat
 	r := &Ranking{Candidates: []Candidate{}, Excluded: append([]device.Exclusion{}, excluded...), Warnings: []string{}}
 	for i := range devices {
 		e, err := estimate(i)
-		if free := devices[i].Load.MemoryAvailableBytes; err == nil && free > 0 && e.Bytes > free {
-			err = fmt.Errorf("the model needs %d bytes of memory, %d are free", e.Bytes, free)
+		if err == nil {
+			err = device.CheckMemory(e.Bytes, devices[i].Load.MemoryAvailableBytes)
 		}
 		if err != nil {
 			r.Excluded = append(r.Excluded, device.Exclusion{Node: devices[i].Node, Reason: err.Error()})

@@ -2,8 +2,10 @@ package prediction
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/foretime/foretime/edgeprof/internal/device"
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
@@ -64,7 +66,7 @@ func Read(ctx context.Context, catalog *Catalog, name string, data []byte) (Pred
 	}
 	trained, err := profiler.ReadModel(bytes.NewReader(data))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", cmp.Or(name, catalog.Default), err)
 	}
 	return NewCounts(trained), nil
 }

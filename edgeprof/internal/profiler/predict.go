@@ -135,7 +135,7 @@ func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, 
 				unmet = append(unmet, k.Op)
 			}
 			guessed += seconds[i] / max(idle, least)
-		case isEstimated(k):
+		case k.Effort > usualEffort || k.Effort > 0 && k.Effort < 1/usualEffort: // no calibration measured it
 			effort += seconds[i] / max(idle, least)
 		}
 	}
@@ -149,7 +149,7 @@ func (c *Calibration) interval(kernels []measurement.Kernel, seconds []float64, 
 }
 
 // least is the time of a model in which nothing is left to compute, in seconds.
-const least = 1e-7
+const least = 5e-6
 
 // elsewhereEffort is the factor by which an operator may be longer or shorter whose effort
 // was measured on another machine, and usualEffort the effort from which on that counts.
@@ -157,12 +157,6 @@ const (
 	elsewhereEffort = 2
 	usualEffort     = 1.5
 )
-
-// isEstimated reports whether the effort of a kernel, which no calibration measured,
-// decides its time.
-func isEstimated(k *measurement.Kernel) bool {
-	return k.Effort > usualEffort || k.Effort > 0 && k.Effort < 1/usualEffort
-}
 
 // unlike warns of a time far from those that were measured.
 func (c *Calibration) unlike(seconds float64) []error {

@@ -41,7 +41,9 @@ func (c *Calibration) ForThreads(n int) *Calibration {
 		at := func(base, many float64) float64 {
 			share := usualParallel
 			if ok && base > 0 {
-				share = parallelShare(many*c.All.scale()/(base*c.scale()), one, measured)
+				part := many * c.All.scale() / (base * c.scale()) // amdahl(share, measured) / amdahl(share, one)
+				most, least := 1-1/float64(measured), 1-1/float64(one)
+				share = min(1, max(0, (1-part)/max(most-part*least, 1e-9)))
 			}
 			return base * c.scale() / scaled.scale() * amdahl(share, n) / amdahl(share, one)
 		}
@@ -56,11 +58,3 @@ func (c *Calibration) ForThreads(n int) *Calibration {
 // amdahl returns the time with n threads over that with one, if they divide a share of it
 // (Amdahl, AFIPS 1967).
 func amdahl(share float64, n int) float64 { return 1 - share + share/float64(n) }
-
-// parallelShare returns the share that makes a time with more threads a part of that with
-// fewer.
-func parallelShare(part float64, fewer, more int) float64 {
-	// part = amdahl(s, more) / amdahl(s, fewer)
-	most, least := 1-1/float64(more), 1-1/float64(fewer)
-	return min(1, max(0, (1-part)/max(most-part*least, 1e-9)))
-}

@@ -27,13 +27,6 @@ type builder struct {
 	err error
 }
 
-func newBuilder(name string) *builder {
-	return &builder{m: &onnx.Model{
-		IRVersion: 8, Producer: "foretime edgeprof synth", Opsets: map[string]int64{"": 17},
-		Graph: onnx.Graph{Name: name},
-	}}
-}
-
 func (b *builder) input(name string, shape ...int64) tensor {
 	b.m.Graph.Inputs = append(b.m.Graph.Inputs, value(name, shape))
 	return tensor{name, shape}

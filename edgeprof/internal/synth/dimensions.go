@@ -19,16 +19,6 @@ func (b *builder) convolutionND(x tensor, filters, groups int64, w window) tenso
 	return b.add("Conv", shape, inputs, onnx.IntsAttribute("kernel_shape", kernel...), onnx.IntsAttribute("strides", strides...), onnx.IntsAttribute("pads", pads...), onnx.IntAttribute("group", groups))
 }
 
-// signalChain returns Depth drawn convolutions over a signal of Resolution samples.
-func signalChain(b *builder, s Size) tensor {
-	return b.chain(s).convolutions(b.input("input", s.Batch, 4, s.Resolution), s, []int64{1, 3, 3, 5, 9, 15})
-}
-
-// volumeChain returns Depth drawn convolutions over a volume of Resolution values a side.
-func volumeChain(b *builder, s Size) tensor {
-	return b.chain(s).convolutions(b.input("input", s.Batch, 4, s.Resolution, s.Resolution, s.Resolution), s, []int64{1, 3, 3, 3, 5})
-}
-
 // convolutions returns Depth drawn convolutions over any number of dimensions, a quarter of
 // them with one channel a group.
 func (c chain) convolutions(x tensor, s Size, kernels []int64) tensor {

@@ -47,12 +47,16 @@ var families = map[string]family{
 	"operators-images":    {Size{Resolution: 64, Depth: 20}, imageChain},
 	"operators-responses": {Size{Resolution: 28, Depth: 3}, responses},
 	"operators-sequences": {Size{Resolution: 64, Depth: 12}, sequenceChain},
-	"operators-signals":   {Size{Resolution: 2000, Depth: 8}, signalChain},
-	"operators-vectors":   {Size{Resolution: 28, Depth: 6}, vectorChain},
-	"operators-volumes":   {Size{Resolution: 16, Depth: 6}, volumeChain},
-	"resnet":              {Size{Resolution: 224, Depth: 18}, resNet},
-	"transformer":         {Size{Resolution: 64, Depth: 4}, transformer},
-	"vgg":                 {Size{Resolution: 224, Depth: 16}, vgg},
+	"operators-signals": {Size{Resolution: 2000, Depth: 8}, func(b *builder, s Size) tensor {
+		return b.chain(s).convolutions(b.input("input", s.Batch, 4, s.Resolution), s, []int64{1, 3, 3, 5, 9, 15})
+	}},
+	"operators-vectors": {Size{Resolution: 28, Depth: 6}, vectorChain},
+	"operators-volumes": {Size{Resolution: 16, Depth: 6}, func(b *builder, s Size) tensor {
+		return b.chain(s).convolutions(b.input("input", s.Batch, 4, s.Resolution, s.Resolution, s.Resolution), s, []int64{1, 3, 3, 3, 5})
+	}},
+	"resnet":      {Size{Resolution: 224, Depth: 18}, resNet},
+	"transformer": {Size{Resolution: 64, Depth: 4}, transformer},
+	"vgg":         {Size{Resolution: 224, Depth: 16}, vgg},
 }
 
 // Families returns the names that [New] knows, in order.
@@ -75,7 +79,9 @@ func New(name string, s Size) (*onnx.Model, error) {
 	if s.Width <= 0 || s.Width > 64 || math.IsNaN(s.Width) || s.Depth < 0 || s.Depth > 10_000 || s.Resolution < 1 || s.Resolution > 1<<16 || s.Batch < 1 || s.Batch > 1<<20 || s.Classes < 1 || s.Classes > 1<<24 {
 		return nil, fmt.Errorf("%w: %+v", ErrSize, s)
 	}
-	b := newBuilder(name)
+	b := &builder{m: &onnx.Model{
+		IRVersion: 8, Producer: "foretime edgeprof synth", Opsets: map[string]int64{"": 17}, Graph: onnx.Graph{Name: name},
+	}}
 	out := f.build(b, s)
 	return b.output(out)
 }

@@ -50,7 +50,7 @@ func (s *Session) exchange(ctx context.Context, request *message) (*message, err
 		answer, err = receive(s.out)
 	}
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return nil, context.Cause(ctx)
 	}
 	if err != nil {
 		s.process.kill()

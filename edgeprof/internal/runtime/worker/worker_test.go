@@ -151,6 +151,12 @@ func TestCancel(t *testing.T) {
 	if _, err := Start(ctx, command("silent"), Model{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("silence: %v", err)
 	}
+	slow := errors.New("too slow")
+	limited, stop := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, slow)
+	defer stop()
+	if _, err := Start(limited, command("silent"), Model{}); !errors.Is(err, slow) {
+		t.Errorf("a limit with a reason: %v", err)
+	}
 }
 
 func TestServeOrder(t *testing.T) {
