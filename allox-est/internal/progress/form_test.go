@@ -78,6 +78,7 @@ func TestForms(t *testing.T) {
 		{name: "a day without a year", lines: trained(1, 8, func(e, b int) string {
 			return fmt.Sprintf("[06/12 09:00:%02d] Epoch: [%d] [%3d/200] loss 0.5", 8*e+b, e, 25*b)
 		}), rate: `175 of 200 in "i/200" so far, 25 per second`},
+		{name: "a padded counter before a clock", lines: trained(1, 8, func(_, b int) string { return fmt.Sprintf("Epoch %02d/20 00:00:%02d loss 0.5", b+1, b) }), length: 20, last: 8},
 		{name: "scheduled epochs", lines: append([]string{"Scheduled epochs: 6. The rate steps per epoch."}, trained(2, 8, func(e, b int) string { return fmt.Sprintf("Train: %d [%4d/200] loss 0.5", e, 25*b) })...), length: 6, last: 1.875},
 		{name: "epochs that are named from the second on", lines: trained(3, 8, func(e, b int) string {
 			return strings.Repeat(fmt.Sprintf("Epoch %d of 6\n", e+1), min(e, 1)*(8-b)/8) + fmt.Sprintf("batch %d/40", 5*b)

@@ -157,8 +157,8 @@ func (s *scanner) dateLength(text string) int {
 	if next == ' ' && n < 3 && month.Match(before) {
 		return n
 	}
-	if next == '/' && dayForm.MatchString(text) { // the clock comes next
-		return len("06/12")
+	if next == '/' && dayForm.MatchString(text) && strings.Trim(string(s.masked), " [(") == "" {
+		return len("06/12") // the line begins with a day and its clock
 	}
 	if len(before) > 0 && (before[len(before)-1] == ':' || before[len(before)-1] == '(') {
 		if at := position.FindSubmatch(before); at != nil && (at[1] != nil && unitOf(string(at[1])) == "" || at[1] == nil && text[n] == ' ') {

@@ -32,7 +32,7 @@ type Settings struct {
 	Experiment *supervisor.Settings
 	// Metrics is the service of Prometheus metrics on TCP.
 	Metrics Metrics
-	// Notice receives what a user should know of; nil drops it.
+	// Notice receives faults that the daemon has mended; nil drops them.
 	Notice func(error)
 }
 

@@ -102,7 +102,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// A program for which a session has no room is told so before it starts.
+// A full session refuses another program before it starts.
 func TestFullSession(t *testing.T) {
 	at := place(t)
 	run(t, at, Settings{})

@@ -158,7 +158,7 @@ func openLink(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR, 0)
 }
 
-// inProc says whether a file, not what it links to, is one of /proc.
+// inProc reports whether a file is in /proc. It does not follow links.
 func inProc(path string) bool {
 	var fs unix.Statfs_t
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
@@ -250,7 +250,8 @@ func (s *Session) Path() string {
 	return s.openPath()
 }
 
-// openPath leads other processes of the same user to the session while this one has it open.
+// openPath returns a path by which processes of the same user open the session while this
+// process has it open.
 func (s *Session) openPath() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), s.file.Fd()) }
 
 // IsAt reports whether the session is found at a path.

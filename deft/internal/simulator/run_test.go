@@ -84,7 +84,7 @@ func TestPreemptionByHand(t *testing.T) {
 	}
 }
 
-// watcher asks a policy's question and keeps what it saw.
+// watcher is a policy that passes its clients on and changes nothing.
 type watcher struct{ seen func(policy.Client) }
 
 func (w watcher) Decide(now time.Duration, clients []policy.Client, _ []policy.Directive) time.Duration {

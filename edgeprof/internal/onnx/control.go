@@ -213,7 +213,7 @@ func (in *inference) trips(n *Node, inputs []TensorInfo, g *Graph) (int64, bool)
 		}
 	}
 	if most < math.MaxInt32 && part != nil && !slices.ContainsFunc(part.Nodes, func(n Node) bool { return n.Op != "Constant" && n.Op != "Identity" }) {
-		return most, true // the condition only hands on what it was given
+		return most, true // the condition never changes
 	}
 	if most < math.MaxInt32 {
 		in.doubts = append(in.doubts, fmt.Errorf("%w: Loop %q may end early; all %d iterations are counted", ErrTrips, n.Name, most))
