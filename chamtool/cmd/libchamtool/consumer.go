@@ -102,7 +102,7 @@ func start(process, settings unsafe.Pointer) bool {
 	}
 	c.session = session.New(session.Options{
 		Config: cfg, Model: model, Rank: c.rank, Ranks: c.ranks, Dialect: c.dialect,
-		Clock: clock, CPUTime: threadCPU, Symbol: c.symbol, Body: c.body, Create: c.create,
+		Rings: c.attach, Clock: clock, CPUTime: threadCPU, Symbol: c.symbol, Body: c.body, Create: c.create,
 	})
 	c.decisions.queue.Session = c.session
 	for _, w := range c.session.Warnings() {

@@ -30,7 +30,7 @@ func loadOf(own, came []uint64) int {
 	}
 	sum := 0.0
 	c.decisions.mu.Lock()
-	for _, s := range c.decisions.queue.Seconds(own, time.Now(), c.attach) {
+	for _, s := range c.decisions.queue.Seconds(own, time.Now()) {
 		sum += s
 	}
 	c.decisions.mu.Unlock()
@@ -49,7 +49,7 @@ func secondsOf(token uint64) float64 {
 	if c == nil {
 		return 0
 	}
-	return c.session.Seconds([]uint64{token}, c.attach)[0]
+	return c.session.Seconds([]uint64{token})[0]
 }
 
 // decisions holds the state that this rank keeps between two decisions.
@@ -90,7 +90,7 @@ func choose(load []int32, tokens []uint64, chosen, to []int32) int {
 	}
 	c.decisions.mu.Lock()
 	defer c.decisions.mu.Unlock()
-	times := c.decisions.queue.Seconds(tokens, time.Now(), c.attach)
+	times := c.decisions.queue.Seconds(tokens, time.Now())
 	now := c.decisions.now()
 	moves := balance.Moves(times, c.transfers(load, now), moveSeconds, c.config.MovesAtOnce)
 	for n, m := range moves {
@@ -104,7 +104,7 @@ func choose(load []int32, tokens []uint64, chosen, to []int32) int {
 // TIME2TRAIN says. The models learn all the time, so there is nothing to do but look.
 func train(iteration, mode int) bool {
 	c := running.Load()
-	return c != nil && (mode == taskByTask || len(c.session.Loads(c.attach)) >= 2)
+	return c != nil && (mode == taskByTask || len(c.session.Loads()) >= 2)
 }
 
 // The modes of the patched library's prediction.
@@ -123,16 +123,16 @@ func predict(iteration, mode int, values []float64) int {
 	}
 	switch mode {
 	case nextIteration:
-		return copy(values, c.session.Forecast(1, c.attach))
+		return copy(values, c.session.Forecast(1))
 	case allIterations:
-		known := c.session.Loads(c.attach)
+		known := c.session.Loads()
 		n := copy(values, known)
 		if most := min(c.config.Iterations, len(values)); n < most {
-			n += copy(values[n:most], c.session.Forecast(most-n, c.attach))
+			n += copy(values[n:most], c.session.Forecast(most-n))
 		}
 		return n
 	case taskByTask:
-		return copy(values, c.session.PredictAnnounced(c.attach))
+		return copy(values, c.session.PredictAnnounced())
 	}
 	return 0
 }
@@ -147,5 +147,5 @@ func tasksPerRank(int) int {
 	if c.rank < len(c.config.TasksPerRank) {
 		return c.config.TasksPerRank[c.rank]
 	}
-	return len(c.session.PredictAnnounced(c.attach))
+	return len(c.session.PredictAnnounced())
 }

@@ -94,7 +94,7 @@ func (c *consumer) runLocked(f func()) {
 
 // drain takes all events.
 func (c *consumer) drain() (events int) {
-	c.runLocked(func() { events = c.session.DrainAll(c.attach) })
+	c.runLocked(func() { events = c.session.Drain() })
 	return events
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/stats"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Figures sums up a job. Times are in seconds, shares between 0 and 1.
@@ -282,7 +283,7 @@ func predictions(e *summary.Errors) Prediction {
 
 // addIterations fills in the loads of the iterations over the ranks.
 func (f *Figures) addIterations(j *Job, all []RankRound) {
-	for _, round := range splitRounds(all) {
+	for _, round := range uncertainty.Blocks(all, iterationOf) {
 		s := Spread{Iteration: round[0].Iteration, Rank: round[0].Rank}
 		loads := make([]float64, len(j.Ranks))
 		executed := 0

@@ -7,7 +7,7 @@ import (
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
-// Of ten iterations some are drawn again; of fewer, Student's interval is wider; one shows nothing.
+// The fewer iterations, the wider the interval; one shows nothing.
 func TestSavingOfIterations(t *testing.T) {
 	for _, tt := range []struct {
 		saved     []float64

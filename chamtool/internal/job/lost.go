@@ -68,7 +68,7 @@ func (j *Job) lostTime(all []RankRound) LostTime {
 	}
 	l.Threads = max(l.Threads, len(j.Ranks))
 	var saved []float64
-	for _, round := range splitRounds(l.Rounds) {
+	for _, round := range uncertainty.Blocks(l.Rounds, iterationOf) {
 		wall := 0.0
 		outside := 0.0
 		computing := 0.0
@@ -161,19 +161,8 @@ func (j *Job) rounds() []RankRound {
 	return all
 }
 
-// splitRounds divides what is in the order of iterations by iteration.
-func splitRounds(all []RankRound) [][]RankRound {
-	var out [][]RankRound
-	for from := 0; from < len(all); {
-		to := from
-		for to < len(all) && all[to].Iteration == all[from].Iteration {
-			to++
-		}
-		out = append(out, all[from:to])
-		from = to
-	}
-	return out
-}
+// iterationOf returns the number of the iteration.
+func iterationOf(r RankRound) int { return r.Iteration }
 
 // kindNames names what tasks of one function and of equal sizes share. Equal names share memory.
 type kindNames struct {
@@ -205,29 +194,17 @@ func createdImbalance(round []RankRound) float64 {
 	return balance.Imbalance(loads)
 }
 
-// severalIterations is the least number of iterations that are drawn again for an interval.
-const severalIterations = 10
-
-// saving adds up what iterations save. Of few iterations the interval is that of Student, of a
-// single one it reaches from 0 to the wall time.
+// saving adds up what iterations save, with an interval by Student's distribution; of a single one
+// it reaches from 0 to the wall time.
 func saving(saved []float64, wall float64) *Saving {
-	sum := func(s []float64) (total float64) {
-		for _, x := range s {
-			total += x
-		}
-		return total
+	s := &Saving{High: wall}
+	for _, x := range saved {
+		s.Seconds += x
 	}
-	s := &Saving{Seconds: sum(saved)}
-	n := float64(len(saved))
 	if p, err := uncertainty.Student(saved, nil, 0.9); err == nil {
-		s.Low, s.High = max(0, n*p.Low), min(n*p.High, wall)
-	} else {
-		s.Low, s.High = 0, wall
-	}
-	if len(saved) >= severalIterations {
-		if p, err := uncertainty.Bootstrap(saved, sum, uncertainty.Resampling{Level: 0.9, Seed: 1}); err == nil {
-			s.Low, s.High = max(0, p.Low), min(p.High, wall)
-		}
+		n := float64(len(saved))
+		s.Low = max(0, n*p.Low)
+		s.High = min(n*p.High, wall)
 	}
 	if wall > 0 {
 		s.Share = s.Seconds / wall

@@ -1,7 +1,9 @@
 package replay
 
 import (
+	"container/heap"
 	"math"
+	"sort"
 
 	"github.com/foretime/foretime/chamtool/internal/summary"
 )
@@ -71,63 +73,46 @@ func (p *pastRuns) learn(seconds float64) {
 // runningMedian is the median of numbers added one by one, each in logarithmic time: two
 // heaps of halves whose sizes differ by one at most.
 type runningMedian struct {
-	low, high []float64 // low holds the negated lower half, so both are heaps with the least first
+	low, high half // low holds the negated lower half, so both have the number next to the median first
 }
 
 func (m *runningMedian) add(x float64) {
-	if len(m.low) > 0 && x < -m.low[0] {
-		push(&m.low, -x)
+	if m.low.Len() > 0 && x < -m.low.least() {
+		heap.Push(&m.low, -x)
 	} else {
-		push(&m.high, x)
+		heap.Push(&m.high, x)
 	}
 	switch {
-	case len(m.low) > len(m.high)+1:
-		push(&m.high, -pop(&m.low))
-	case len(m.high) > len(m.low)+1:
-		push(&m.low, -pop(&m.high))
+	case m.low.Len() > m.high.Len()+1:
+		heap.Push(&m.high, -heap.Pop(&m.low).(float64))
+	case m.high.Len() > m.low.Len()+1:
+		heap.Push(&m.low, -heap.Pop(&m.high).(float64))
 	}
 }
 
 // value returns the median; there is one.
 func (m *runningMedian) value() float64 {
 	switch {
-	case len(m.low) > len(m.high):
-		return -m.low[0]
-	case len(m.high) > len(m.low):
-		return m.high[0]
+	case m.low.Len() > m.high.Len():
+		return -m.low.least()
+	case m.high.Len() > m.low.Len():
+		return m.high.least()
 	}
-	return (m.high[0] - m.low[0]) / 2
+	return (m.high.least() - m.low.least()) / 2
 }
 
-func push(heap *[]float64, x float64) {
-	h := append(*heap, x)
-	i := len(h) - 1
-	for i > 0 && h[(i-1)/2] > x {
-		h[i] = h[(i-1)/2]
-		i = (i - 1) / 2
-	}
-	h[i] = x
-	*heap = h
-}
+// half is a heap of numbers.
+type half struct{ sort.Float64Slice }
 
-func pop(heap *[]float64) float64 {
-	h := *heap
-	top, x := h[0], h[len(h)-1]
-	h = h[:len(h)-1]
-	for i := 0; ; {
-		child := 2*i + 1
-		if child+1 < len(h) && h[child+1] < h[child] {
-			child++
-		}
-		if child >= len(h) || h[child] >= x {
-			if len(h) > 0 {
-				h[i] = x
-			}
-			break
-		}
-		h[i] = h[child]
-		i = child
-	}
-	*heap = h
-	return top
+func (h *half) least() float64 { return h.Float64Slice[0] }
+
+// Push is for package heap.
+func (h *half) Push(x any) { h.Float64Slice = append(h.Float64Slice, x.(float64)) }
+
+// Pop is for package heap.
+func (h *half) Pop() any {
+	last := h.Len() - 1
+	x := h.Float64Slice[last]
+	h.Float64Slice = h.Float64Slice[:last]
+	return x
 }

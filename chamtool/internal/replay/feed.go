@@ -178,7 +178,7 @@ func (f *feed) play(ctx context.Context, s *session.Session, progress func(int))
 			f.create(row)
 		case starts:
 			if f.clocks(row) { // what began before ran at the old frequency
-				events += s.Drain(f.rings)
+				events += s.Drain()
 				s.SetFrequency(event.NewFrequencies(slices.Clone(f.mhz)))
 			}
 			if err := f.begin(row); err != nil {
@@ -188,7 +188,7 @@ func (f *feed) play(ctx context.Context, s *session.Session, progress func(int))
 			f.end(row)
 		}
 		if i%max(batch, len(f.rings)) == 0 || i == last {
-			events += s.Drain(f.rings)
+			events += s.Drain()
 			if ctx.Err() != nil {
 				return events, ctx.Err()
 			}

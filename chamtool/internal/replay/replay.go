@@ -87,7 +87,7 @@ func Run(ctx context.Context, logs []*Table, o Options) (*Outcome, error) {
 		f := newFeed(t)
 		online := session.New(session.Options{
 			Config: cfg, Rank: rank, Ranks: len(logs), Dialect: event.Upstream, Model: perfmodel.New(o.Model),
-			Clock: f.clock, Symbol: f.symbol, OnRun: h.add,
+			Rings: func() []*event.Ring { return f.rings }, Clock: f.clock, Symbol: f.symbol, OnRun: h.add,
 		})
 		before := r.Tasks
 		started := o.Now()

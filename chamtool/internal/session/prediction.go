@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/chamtool/internal/forecast"
 )
 
@@ -36,12 +35,11 @@ func (s *Session) meanSeconds() float64 {
 
 // Seconds returns the predicted times of queued tasks, by token. A task that
 // cannot be predicted counts as the mean; one that is not known any more has
-// ended and counts as nothing. list is as in DrainAll: what was just created
-// is taken in first.
-func (s *Session) Seconds(tokens []uint64, list func() []*event.Ring) []float64 {
+// ended and counts as nothing. What was just created is taken in first.
+func (s *Session) Seconds(tokens []uint64) []float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drain(list())
+	s.drain()
 	out := make([]float64, len(tokens))
 	for i, token := range tokens {
 		if t := s.tracker.Task(token); t != nil && t.State.function != nil {
@@ -60,10 +58,10 @@ func (s *Session) predict(m taskState) float64 {
 }
 
 // PredictAnnounced returns the predicted times of the tasks announced in this iteration.
-func (s *Session) PredictAnnounced(list func() []*event.Ring) []float64 {
+func (s *Session) PredictAnnounced() []float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drain(list())
+	s.drain()
 	out := make([]float64, len(s.announced))
 	for i, m := range s.announced {
 		out[i] = s.predict(m)
@@ -73,10 +71,10 @@ func (s *Session) PredictAnnounced(list func() []*event.Ring) []float64 {
 
 // Loads returns the loads of the iterations so far in seconds, from the library, or else as
 // measured here.
-func (s *Session) Loads(list func() []*event.Ring) []float64 {
+func (s *Session) Loads() []float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drain(list())
+	s.drain()
 	return s.iterationLoads()
 }
 
@@ -119,8 +117,8 @@ func perIteration(patchedLoads map[int]float64, measured []float64) []float64 {
 
 // Forecast returns the loads of the next n iterations. Before the second iteration
 // ended, or the one that the configuration waits for, it is nothing.
-func (s *Session) Forecast(n int, list func() []*event.Ring) []float64 {
-	loads := s.Loads(list)
+func (s *Session) Forecast(n int) []float64 {
+	loads := s.Loads()
 	if len(loads) < s.options.Config.FirstFitRounds {
 		return nil
 	}

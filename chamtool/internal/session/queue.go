@@ -3,8 +3,6 @@ package session
 import (
 	"slices"
 	"time"
-
-	"github.com/foretime/foretime/chamtool/internal/event"
 )
 
 // Queue is the predicted times of the tasks that wait on a rank, for whoever asks
@@ -22,9 +20,9 @@ const maxAge = 50 * time.Millisecond
 
 // Seconds returns what the session's method of the same name does, which it calls again if the queue changed or the
 // answer is old. The slice belongs to the queue.
-func (q *Queue) Seconds(tokens []uint64, now time.Time, list func() []*event.Ring) []float64 {
+func (q *Queue) Seconds(tokens []uint64, now time.Time) []float64 {
 	if !slices.Equal(tokens, q.tokens) || now.Sub(q.at) > maxAge {
-		q.seconds = q.Session.Seconds(tokens, list)
+		q.seconds = q.Session.Seconds(tokens)
 		q.tokens, q.at = append(q.tokens[:0], tokens...), now
 	}
 	return q.seconds

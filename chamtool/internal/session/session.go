@@ -24,6 +24,9 @@ type Options struct {
 	Dialect     event.Dialect
 	Model       *perfmodel.Model // nil learns from nothing
 
+	// Rings returns the rings of the program's threads; new ones are appended. It is called
+	// by one goroutine at a time.
+	Rings func() []*event.Ring
 	// Clock reads the ticks of the events and nanoseconds at one moment.
 	Clock func() (ticks, ns uint64)
 	// CPUTime is the CPU time of the calling thread; nil measures nothing.
@@ -188,21 +191,13 @@ func (s *Session) Warnings() []string {
 }
 
 // Drain takes every event that the rings hold and returns how many.
-func (s *Session) Drain(rings []*event.Ring) int {
+func (s *Session) Drain() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.drain(rings)
+	return s.drain()
 }
 
-// DrainAll drains rings that may have become more: list is called when
-// it is this call's turn.
-func (s *Session) DrainAll(list func() []*event.Ring) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.drain(list())
-}
-
-func (s *Session) drain(rings []*event.Ring) int {
+func (s *Session) drain() int {
 	if s.closed {
 		return 0
 	}
@@ -216,9 +211,9 @@ func (s *Session) drain(rings []*event.Ring) int {
 	if s.options.Dialect == event.OpenMP {
 		cut = ticks
 	}
-	s.rings = rings
-	events := s.tracker.DrainUntil(rings, cut)
-	s.countUnread(rings)
+	s.rings = s.options.Rings()
+	events := s.tracker.Drain(s.rings, cut)
+	s.countUnread()
 	return events
 }
 

@@ -42,6 +42,11 @@ func ticking() func() (uint64, uint64) {
 	}
 }
 
+// these returns rings that stay the same.
+func these(rings ...*event.Ring) func() []*event.Ring {
+	return func() []*event.Ring { return rings }
+}
+
 // write puts a task of the given nanoseconds into a ring.
 func write(r *event.Ring, token, at, ns uint64, size int64) { writeOf(r, 0x100, token, at, ns, size) }
 
@@ -58,15 +63,15 @@ func writeOf(r *event.Ring, entry, token, at, ns uint64, size int64) {
 
 func TestSession(t *testing.T) {
 	logs := map[string]*memory{}
+	r := event.NewRing(1 << 12)
 	s := session.New(session.Options{
-		Config: settings(t, map[string]string{"CHAMTOOL_LOG_FORMAT": "csv,tab"}), Rank: 3, Ranks: 4, Dialect: event.Upstream,
+		Rings: these(r), Config: settings(t, map[string]string{"CHAMTOOL_LOG_FORMAT": "csv,tab"}), Rank: 3, Ranks: 4, Dialect: event.Upstream,
 		Clock: ticking(), Symbol: func(uint64) (string, string) { return "app:work", "b1" },
 		Create: func(name string) (io.WriteCloser, error) { logs[name] = &memory{}; return logs[name], nil },
 	})
-	r := event.NewRing(1 << 12)
 	for i := range uint64(200) {
 		write(r, i+1, 10_000*i, 1000*(1+i%4), int64(100*(1+i%4)))
-		s.Drain([]*event.Ring{r})
+		s.Drain()
 	}
 	sum := s.Close()
 	if sum.Created != 200 || sum.Ended != 200 || sum.Predicted != 190 || sum.Fits == 0 || sum.Rank != 3 {
@@ -82,20 +87,20 @@ func TestSession(t *testing.T) {
 	if n := strings.Count(logs["chamtool_logfile_rank_3.csv"].String(), "\n"); n != 200 {
 		t.Errorf("%d lines of tab", n)
 	}
-	if s.Drain([]*event.Ring{r}) != 0 {
+	if s.Drain() != 0 {
 		t.Error("a closed session takes events")
 	}
 }
 
 func TestNoLogIsAWarning(t *testing.T) {
+	r := event.NewRing(64)
 	s := session.New(session.Options{
-		Config: settings(t, nil), Clock: ticking(),
+		Rings: these(r), Config: settings(t, nil), Clock: ticking(),
 		Create: func(string) (io.WriteCloser, error) { return nil, errors.New("read-only file system") },
 	})
-	r := event.NewRing(64)
 	write(r, 1, 0, 1000, 8)
-	s.Drain([]*event.Ring{r})
-	s.Drain([]*event.Ring{r})
+	s.Drain()
+	s.Drain()
 	if sum := s.Close(); len(sum.Warnings) != 1 || sum.Ended != 1 {
 		t.Errorf("%+v", sum)
 	}
@@ -104,13 +109,13 @@ func TestNoLogIsAWarning(t *testing.T) {
 // A run that the clock cannot tell the length of is counted, and nothing else
 // waits for it.
 func TestRunsOfNoLength(t *testing.T) {
-	s := session.New(session.Options{Config: settings(t, nil), Clock: ticking()})
 	r := event.NewRing(1 << 12)
-	s.Drain([]*event.Ring{r})
+	s := session.New(session.Options{Rings: these(r), Config: settings(t, nil), Clock: ticking()})
+	s.Drain()
 	for i := range uint64(60) {
 		write(r, i+1, 10_000*i, 1000*(i%3), 8)
 	}
-	s.Drain([]*event.Ring{r})
+	s.Drain()
 	if sum := s.Close(); sum.Ended != 60 || sum.TooShort != 20 || sum.Predicted != 30 {
 		t.Errorf("%d ended, %d too short, %d predicted, want 60, 20 and 60-20-10", sum.Ended, sum.TooShort, sum.Predicted)
 	}
@@ -120,8 +125,8 @@ func TestRunsOfNoLength(t *testing.T) {
 // variable names.
 func TestFirstIterations(t *testing.T) {
 	for name, want := range map[string]int{"TIME2TRAIN": 50, "": 90} {
-		s := session.New(session.Options{Config: settings(t, map[string]string{name: "5"}), Clock: ticking()})
 		r := event.NewRing(1 << 12)
+		s := session.New(session.Options{Rings: these(r), Config: settings(t, map[string]string{name: "5"}), Clock: ticking()})
 		none := 0
 		for i := range uint64(10) {
 			for j := range uint64(10) {
@@ -130,10 +135,9 @@ func TestFirstIterations(t *testing.T) {
 			var end event.Slot
 			end.SetHeader(event.WaitEnd, event.Local, 0, 0)
 			r.Push(&end, nil)
-			list := func() []*event.Ring { return []*event.Ring{r} }
-			s.DrainAll(list)
-			s.DrainAll(list)
-			if s.Forecast(1, list) == nil {
+			s.Drain()
+			s.Drain()
+			if s.Forecast(1) == nil {
 				none++
 			}
 		}
@@ -148,8 +152,8 @@ func TestFirstIterations(t *testing.T) {
 func TestToldLoads(t *testing.T) {
 	const iterations = 20
 	for name, summed := range map[string]bool{"added up": true, "apart": false} {
-		s := session.New(session.Options{Config: settings(t, nil), Clock: ticking(), Dialect: event.Patched})
 		rings := []*event.Ring{event.NewRing(1 << 12), event.NewRing(1 << 12)}
+		s := session.New(session.Options{Rings: these(rings...), Config: settings(t, nil), Clock: ticking(), Dialect: event.Patched})
 		sum := 0.0
 		want := make([]float64, iterations)
 		for i := range iterations {
@@ -169,10 +173,9 @@ func TestToldLoads(t *testing.T) {
 				r.Push(&end, nil)
 			}
 		}
-		list := func() []*event.Ring { return rings }
-		s.DrainAll(list)
-		s.DrainAll(list)
-		got := s.Loads(list)
+		s.Drain()
+		s.Drain()
+		got := s.Loads()
 		if len(got) != iterations {
 			t.Fatalf("%s: %d loads of %d", name, len(got), iterations)
 		}
@@ -187,8 +190,8 @@ func TestToldLoads(t *testing.T) {
 // Writers and a reader at once; run under the race detector.
 func TestConcurrent(t *testing.T) {
 	const tasks = 3000
-	s := session.New(session.Options{Config: settings(t, nil), Clock: ticking()})
 	rings := []*event.Ring{event.NewRing(1 << 8), event.NewRing(1 << 14)}
+	s := session.New(session.Options{Rings: these(rings...), Config: settings(t, nil), Clock: ticking()})
 	var writers sync.WaitGroup
 	for lane, r := range rings {
 		writers.Go(func() {
@@ -201,7 +204,7 @@ func TestConcurrent(t *testing.T) {
 	go func() {
 		defer close(done)
 		for {
-			s.Drain(rings)
+			s.Drain()
 			s.Flush()
 			select {
 			case <-stop:
@@ -213,7 +216,7 @@ func TestConcurrent(t *testing.T) {
 	writers.Wait()
 	close(stop)
 	<-done
-	s.Drain(rings)
+	s.Drain()
 	sum := s.Close()
 	if got := sum.Created + sum.Started + sum.Ended + sum.Dropped; got != 2*3*tasks {
 		t.Errorf("%d events of %d: %+v", got, 2*3*tasks, sum)
@@ -224,18 +227,18 @@ func TestConcurrent(t *testing.T) {
 func BenchmarkTask(b *testing.B) {
 	c, _ := config.Read(func(string) (string, bool) { return "", false })
 	now := uint64(1000)
+	r := event.NewRing(1 << 14)
 	s := session.New(session.Options{
-		Config: c, Clock: func() (uint64, uint64) { now += 1e6; return now, now }, Symbol: func(uint64) (string, string) { return "app:work", "b1" },
+		Rings: these(r), Config: c, Clock: func() (uint64, uint64) { now += 1e6; return now, now }, Symbol: func(uint64) (string, string) { return "app:work", "b1" },
 		Create: func(string) (io.WriteCloser, error) { return &discard{}, nil },
 	})
-	r := event.NewRing(1 << 14)
 	b.ReportAllocs()
 	i := uint64(0)
 	for b.Loop() {
 		i++
 		write(r, i, 10_000*i, 90_000+i%8*1000+i%97, int64(100*(1+i%8)))
 		if i%2048 == 0 {
-			s.Drain([]*event.Ring{r})
+			s.Drain()
 		}
 	}
 }
@@ -245,11 +248,11 @@ func BenchmarkTask(b *testing.B) {
 func BenchmarkLanes(b *testing.B) {
 	c, _ := config.Read(func(string) (string, bool) { return "", false })
 	now := uint64(1000)
+	rings := []*event.Ring{event.NewRing(1 << 14), event.NewRing(1 << 14)}
 	s := session.New(session.Options{
-		Config: c, Clock: func() (uint64, uint64) { now += 1e6; return now, now }, Symbol: func(uint64) (string, string) { return "app:work", "b1" },
+		Rings: these(rings...), Config: c, Clock: func() (uint64, uint64) { now += 1e6; return now, now }, Symbol: func(uint64) (string, string) { return "app:work", "b1" },
 		Create: func(string) (io.WriteCloser, error) { return &discard{}, nil },
 	})
-	rings := []*event.Ring{event.NewRing(1 << 14), event.NewRing(1 << 14)}
 	at := []uint64{10_000, 60_000}
 	b.ReportAllocs()
 	i := uint64(0)
@@ -259,7 +262,7 @@ func BenchmarkLanes(b *testing.B) {
 		ns := 95_000 + i*7%11*1000 + i%97*5
 		write(rings[lane], (lane+1)<<40|i, at[lane], ns, int64(100*(1+i*7%11)))
 		if at[lane] += ns + 200; i%6000 == 0 {
-			s.Drain(rings)
+			s.Drain()
 		}
 	}
 }
@@ -273,12 +276,12 @@ func (discard) Close() error                { return nil }
 // the original tool's layout.
 func TestIterationForecasts(t *testing.T) {
 	log := &memory{}
+	r := event.NewRing(1 << 12)
 	s := session.New(session.Options{
-		Config: settings(t, map[string]string{"CHAMTOOL_LOG_FORMAT": "tab"}), Clock: ticking(),
+		Rings: these(r), Config: settings(t, map[string]string{"CHAMTOOL_LOG_FORMAT": "tab"}), Clock: ticking(),
 		Create: func(string) (io.WriteCloser, error) { return log, nil },
 	})
-	r := event.NewRing(1 << 12)
-	s.Drain([]*event.Ring{r})
+	s.Drain()
 	at := uint64(1e6)
 	for i := range uint64(20) {
 		ns := 1_000_000 * (1 + i%2)
@@ -288,7 +291,7 @@ func TestIterationForecasts(t *testing.T) {
 		end.SetHeader(event.WaitEnd, event.Local, 0, 0)
 		end[event.WordTicks] = at
 		r.Push(&end, nil)
-		s.Drain([]*event.Ring{r})
+		s.Drain()
 	}
 	sum := s.Close()
 	if sum.Forecasts < 17 || float64(*sum.ForecastAPE) > 20 {
@@ -308,8 +311,9 @@ func TestStep(t *testing.T) {
 	for name, sizes := range map[string]int64{"few sizes": 8, "many sizes": 300} {
 		var misses []float64
 		runs, after := 0, 0
+		r, draw, at := event.NewRing(1<<12), rand.New(rand.NewPCG(4, 4)), uint64(1e6)
 		s := session.New(session.Options{
-			Config: settings(t, nil), Clock: ticking(),
+			Rings: these(r), Config: settings(t, nil), Clock: ticking(),
 			OnRun: func(_ *perfmodel.Footprint, p perfmodel.Prediction, r task.Run) {
 				if runs++; runs > 1000 {
 					after++
@@ -319,8 +323,7 @@ func TestStep(t *testing.T) {
 				}
 			},
 		})
-		r, draw, at := event.NewRing(1<<12), rand.New(rand.NewPCG(4, 4)), uint64(1e6)
-		s.Drain([]*event.Ring{r})
+		s.Drain()
 		for i := range uint64(1200) {
 			size := 1 + draw.Int64N(sizes)
 			ns := 1e6 * math.Pow(float64(size), 1.3) * math.Exp(0.05*draw.NormFloat64())
@@ -329,7 +332,7 @@ func TestStep(t *testing.T) {
 			}
 			writeOf(r, 0x100+i%2, i+1, at, uint64(ns), 1000*size)
 			at += uint64(ns) + 100
-			s.Drain([]*event.Ring{r})
+			s.Drain()
 		}
 		s.Close()
 		if m := stats.Median(misses); m > 0.15 {

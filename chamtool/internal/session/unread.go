@@ -16,8 +16,8 @@ type unreadKey struct{ place, slot uint64 }
 
 // countUnread adds the tasks that the rings only counted since the last drain, to their
 // iterations.
-func (s *Session) countUnread(rings []*event.Ring) {
-	for i, r := range rings {
+func (s *Session) countUnread() {
+	for i, r := range s.rings {
 		if len(s.unread) <= i {
 			s.unread = append(s.unread, unreadRing{before: map[unreadKey]event.Unread{}})
 		}

@@ -2,6 +2,7 @@ package task_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/foretime/foretime/chamtool/internal/event"
@@ -42,7 +43,7 @@ func ExampleTracker_Drain() {
 	s[event.WordTicks], s[event.WordEnd] = 2000, 52_000
 	r.Push(&s, nil)
 
-	tracker.Drain([]*event.Ring{r})
+	tracker.Drain([]*event.Ring{r}, math.MaxUint64)
 	// Output:
 	// created 7 [8000]
 	// ended 7 after 50 us

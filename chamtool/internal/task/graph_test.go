@@ -220,7 +220,7 @@ func TestSpanOfRandomGraphs(t *testing.T) {
 		clock.Show(1000, 1000)
 		clock.Show(2000, 2000)
 		tracker := NewTracker[int](&witness{ends: map[uint64]uint64{}, starts: map[uint64]uint64{}, ended: map[uint64]bool{}, started: map[uint64]int{}}, clock)
-		tracker.Drain(p.rings)
+		tracker.Drain(p.rings, math.MaxUint64)
 		g, ok := tracker.Graph()
 		if got := g.Span * 1e9; !ok || math.Abs(got-float64(path)) > 0.05*float64(path)+1 {
 			text := ""

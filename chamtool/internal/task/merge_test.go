@@ -1,6 +1,7 @@
 package task
 
 import (
+	"math"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -69,7 +70,7 @@ func TestStartsKnowWhatEnded(t *testing.T) {
 			lane := rapid.IntRange(0, lanes-1).Draw(t, "lane")
 			switch r := rings[lane]; {
 			case rapid.IntRange(0, 5).Draw(t, "read") == 0:
-				tracker.Drain(rings)
+				tracker.Drain(rings, math.MaxUint64)
 			case running[lane] == 0:
 				token++
 				var s event.Slot
@@ -88,7 +89,7 @@ func TestStartsKnowWhatEnded(t *testing.T) {
 				running[lane] = 0
 			}
 		}
-		tracker.Drain(rings)
+		tracker.Drain(rings, math.MaxUint64)
 		if w.wrong != "" || w.late > 0 || len(w.ended) != len(w.ends) {
 			t.Fatalf("%s; %d late, %d of %d ends told", w.wrong, w.late, len(w.ended), len(w.ends))
 		}

@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/foretime/foretime/chamtool/internal/event"
@@ -227,7 +228,7 @@ func TestSpans(t *testing.T) {
 			clock.Show(1000, 1000)
 			clock.Show(2000, 2000)
 			tracker := NewTracker[int](&witness{ends: map[uint64]uint64{}, starts: map[uint64]uint64{}, ended: map[uint64]bool{}, started: map[uint64]int{}}, clock)
-			tracker.Drain(tt.run().rings)
+			tracker.Drain(tt.run().rings, math.MaxUint64)
 			g, ok := tracker.Graph()
 			work, span := g.Work, g.Span
 			if fmt.Sprintf("%.0f %.0f", work*1e9, span*1e9) != fmt.Sprintf("%.0f %.0f", tt.work, tt.span) || !ok {
@@ -265,7 +266,7 @@ func TestCriticalPath(t *testing.T) {
 	clock.Show(1000, 1000)
 	clock.Show(2000, 2000)
 	tracker := NewTracker[int](&witness{ends: map[uint64]uint64{}, starts: map[uint64]uint64{}, ended: map[uint64]bool{}, started: map[uint64]int{}}, clock)
-	tracker.Drain(p.rings)
+	tracker.Drain(p.rings, math.MaxUint64)
 	got := ""
 	for _, part := range tracker.CriticalPath() {
 		got += fmt.Sprintf("%d %v %.0f, ", part.Entry, part.Outside, part.Seconds*1e9)
@@ -291,7 +292,7 @@ func TestExcludedTasks(t *testing.T) {
 		}
 	})
 	tracker, w := newTracked()
-	tracker.Drain(p.rings)
+	tracker.Drain(p.rings, math.MaxUint64)
 	g, known := tracker.Graph()
 	if c := tracker.Counts(); c.Created != 2 || c.Ended != 2 || w.excluded != 1 {
 		t.Errorf("%+v, %d excluded", c, w.excluded)

@@ -79,7 +79,7 @@ func TestOneTask(t *testing.T) {
 	s.push(0, event.Create, event.Local, 1, 0xabc, 8, 16)
 	s.run(1, 0, 1, 1013)
 	s.run(1, 0, 2, 1030) // its creation was dropped
-	tracker.Drain(s.rings)
+	tracker.Drain(s.rings, math.MaxUint64)
 	r, ok := h.ended[1]
 	if !ok || r.Core != 1 || !near(r.Seconds, 7e-9) || !near(r.QueueSeconds, 3e-9) || !near(r.StartSeconds, 13e-9) || h.entries[1] != 0xabc {
 		t.Errorf("%+v", r)
@@ -102,7 +102,7 @@ func TestNestedTasksDoNotCountTwice(t *testing.T) {
 	s.run(0, 1, 3, s.now)
 	s.run(0, 0, 1, began)
 	s.run(0, 0, 5, s.now)
-	tracker.Drain(s.rings)
+	tracker.Drain(s.rings, math.MaxUint64)
 	for token, r := range h.ended {
 		if !near(r.Seconds, 10e-9) {
 			t.Errorf("task %d took %v by itself", token, r.Seconds)
@@ -130,7 +130,7 @@ func TestHalves(t *testing.T) {
 	s.run(0, 0, 9, s.now) // its creation was dropped
 	s.push(0, event.Arrive, event.Remote, 5, 7, 8)
 	s.run(0, 0, 5, s.now)
-	tracker.Drain(s.rings)
+	tracker.Drain(s.rings, math.MaxUint64)
 	if c := tracker.Counts(); c.Incomplete != 3 || c.Remote != 1 || c.Ended != 4 || len(h.ended) != 2 || tracker.Open() != 0 {
 		t.Errorf("%+v, ended %v", c, h.ended)
 	}
@@ -151,7 +151,7 @@ func TestAnnouncedTasks(t *testing.T) {
 	s.run(0, 0, 2, s.now)
 	s.push(0, event.Claim, event.Local, 3, 0x2000, 8) // announced nowhere
 	s.run(0, 0, 3, s.now)
-	tracker.Drain(s.rings)
+	tracker.Drain(s.rings, math.MaxUint64)
 	if h.entries[1] != 0xa || h.entries[2] != 0xb || h.entries[3] != 0 {
 		t.Errorf("functions %v", h.entries)
 	}
@@ -168,11 +168,11 @@ func TestIterations(t *testing.T) {
 			s.push(lane, event.WaitEnd, 0, 0, 0)
 		}
 	}
-	tracker.Drain(s.rings)
+	tracker.Drain(s.rings, math.MaxUint64)
 	if len(h.iterations) != 0 {
 		t.Error("an iteration ended before a later reading of the rings")
 	}
-	tracker.Drain(s.rings)
+	tracker.Drain(s.rings, math.MaxUint64)
 	tracker.Finish()
 	if len(h.iterations) != 3 || h.iterations[2] != 2 {
 		t.Errorf("iterations %v", h.iterations)
@@ -183,7 +183,7 @@ func TestBadSlotEndsTheBatch(t *testing.T) {
 	s, _, tracker := newScript(1)
 	s.rings[0].Push(&event.Slot{255}, nil)
 	s.push(0, event.Create, event.Local, 1, 1)
-	tracker.Drain(s.rings)
+	tracker.Drain(s.rings, math.MaxUint64)
 	if c := tracker.Counts(); c.Bad != 1 || s.rings[0].Tail() != s.rings[0].Head() {
 		t.Errorf("%+v", c)
 	}
@@ -224,10 +224,10 @@ func TestRandomPrograms(t *testing.T) {
 					want[token].ended = s.now
 				}
 			case 3:
-				tracker.Drain(s.rings)
+				tracker.Drain(s.rings, math.MaxUint64)
 			}
 		}
-		tracker.Drain(s.rings)
+		tracker.Drain(s.rings, math.MaxUint64)
 		open := 0
 		for token, w := range want {
 			r, ended := h.ended[token]
@@ -275,7 +275,7 @@ func TestAnnouncementsOutOfOrder(t *testing.T) {
 	s.push(0, event.Announce, event.Local, address, 0xb)
 	s.push(0, event.Claim, event.Local, 2, address, 8)
 	s.run(0, 0, 2, s.now)
-	tracker.Drain(s.rings)
+	tracker.Drain(s.rings, math.MaxUint64)
 	if h.entries[1] != 0xa || h.entries[2] != 0xb {
 		t.Errorf("functions %v", h.entries)
 	}
@@ -308,7 +308,7 @@ func TestOpenedTasks(t *testing.T) {
 	put(rings[0], event.Begin, 5, 7100, 102, 0, 1)
 	put(rings[0], event.Run, event.Place(0, 0), 7100, 102, 7200)
 	put(rings[0], event.Run, event.Place(0, 0), 7300, 103, 7400) // its Begin was dropped
-	tracker.Drain(rings)
+	tracker.Drain(rings, math.MaxUint64)
 	if c := tracker.Counts(); c.Created != 3 || c.Started != 2 || c.Ended != 3 || c.Incomplete != 1 || tracker.Open() != 0 {
 		t.Errorf("%+v, %d open", c, tracker.Open())
 	}
@@ -339,7 +339,7 @@ func TestUnreadTasks(t *testing.T) {
 	put(event.WaitEnd, 1, 5000, 1800, 0)                        // in which a task of 1800 ns ran that is only counted
 	put(event.Run, event.Place(0, 0), 1000, 100, 9000, 1800+50) // and one of 50 ns after it
 	ring.Count(3, event.Unread{Place: 0xf00, Created: 2, Begun: 3, Ended: 3, Ticks: 1850, Longest: 1800, HalfReported: 1, Waits: 5})
-	tracker.Drain([]*event.Ring{ring})
+	tracker.Drain([]*event.Ring{ring}, math.MaxUint64)
 	want := Counts{Created: 4, Started: 4, Ended: 4, Unread: 3, Waits: 6, WaitsLeft: 6}
 	if c := tracker.Counts(); c != want {
 		t.Errorf("%+v, want %+v", c, want)
@@ -394,7 +394,7 @@ func TestWaits(t *testing.T) {
 		put(rings[0], event.WaitEnd, counted, 1, 9000, 0, 0)
 		put(rings[0], event.Run, event.Local, event.Place(0, 0), 3000, 1, 10_000)
 		put(rings[0], event.WaitEnd, counted, 0, 11_000, 0, 1)
-		tracker.Drain(rings)
+		tracker.Drain(rings, math.MaxUint64)
 		if r := h.ended[1]; math.Abs(r.Seconds-2e-6) > 1e-12 {
 			t.Errorf("flag %d: task 1 took %v s, want 2 µs", counted, r.Seconds)
 		}

@@ -1,7 +1,6 @@
 package task
 
 import (
-	"math"
 	"slices"
 
 	"github.com/foretime/foretime/chamtool/internal/event"
@@ -136,20 +135,15 @@ func (t *Tracker[M]) Open() int { return t.tasks.n }
 // Task returns the task of a token, or nil where it has ended or is unknown.
 func (t *Tracker[M]) Task(token uint64) *Task[M] { return t.tasks.get(token) }
 
-// Drain takes every event that the rings hold. Rings keep their place in the
-// slice from call to call; new ones are appended.
+// Drain takes the events in the rings up to a tick before the call, math.MaxUint64 for all. With
+// such a tick a task that leaves its thread and goes on elsewhere is followed in order: whatever
+// happened before an event that is taken is taken too. Rings keep their place in the slice from
+// call to call; new ones are appended.
 //
 // A creation is visible before its task can start. So the heads are read
 // twice: creations are taken up to the second reading first, then the other
 // events up to the first reading, and no start lacks its creation.
-func (t *Tracker[M]) Drain(rings []*event.Ring) (events int) {
-	return t.DrainUntil(rings, math.MaxUint64)
-}
-
-// DrainUntil takes what Drain takes of the events up to a tick before the call. A task that leaves its
-// thread and goes on elsewhere is followed in order then: whatever happened before an event
-// that is taken is taken too.
-func (t *Tracker[M]) DrainUntil(rings []*event.Ring, cut uint64) (events int) {
+func (t *Tracker[M]) Drain(rings []*event.Ring, cut uint64) (events int) {
 	t.cutoff = cut
 	for len(t.lanes) < len(rings) {
 		t.lanes = append(t.lanes, lane{number: len(t.lanes)})

@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/foretime/foretime/chamtool/internal/event"
@@ -43,7 +44,7 @@ func TestUntied(t *testing.T) {
 				p.end(1, 0, 1200, 1350, 1)
 			}
 			tracker, w := newTracked()
-			tracker.Drain(p.rings)
+			tracker.Drain(p.rings, math.MaxUint64)
 			g, known := tracker.Graph()
 			if got := fmt.Sprintf("%.0f %.0f", g.Work*1e9, g.Span*1e9); got != "240 230" || !known {
 				t.Errorf("work and span %s, want 240 230 (%v)", got, known)
@@ -68,17 +69,17 @@ func TestCut(t *testing.T) {
 	p.push(1, event.Continue, event.Local, 0, 1200, 1, 0)
 	p.end(1, 0, 1200, 1300, 1)
 	tracker, w := newTracked()
-	tracker.DrainUntil(p.rings, 1050)
+	tracker.Drain(p.rings, 1050)
 	if len(w.ended) > 0 {
 		t.Fatal("a run after the cut was taken")
 	}
 	p.begin(0, 1010, 1)
 	p.part(0, 1010, 1100, 1)
-	tracker.DrainUntil(p.rings, 1299)
+	tracker.Drain(p.rings, 1299)
 	if len(w.ended) > 0 {
 		t.Fatal("a run that ends after the cut was taken")
 	}
-	tracker.DrainUntil(p.rings, 1300)
+	tracker.Drain(p.rings, 1300)
 	if c := tracker.Counts(); c.Ended != 1 || c.Incomplete != 0 || !w.ended[1] || p.rings[1].Tail() != p.rings[1].Head() {
 		t.Errorf("%+v", c)
 	}
@@ -97,7 +98,7 @@ func TestCancelled(t *testing.T) {
 	p.begin(1, 1110, 3)
 	p.end(1, 0, 1110, 1150, 3)
 	tracker, _ := newTracked()
-	tracker.Drain(p.rings)
+	tracker.Drain(p.rings, math.MaxUint64)
 	g, known := tracker.Graph()
 	if got := fmt.Sprintf("%.0f %.0f", g.Work*1e9, g.Span*1e9); got != "140 140" || !known {
 		t.Errorf("work and span %s, want 140 140 (%v)", got, known)
