@@ -77,7 +77,7 @@ func (m *Model) Observe(load float64) error {
 	if len(m.logs) > 0 {
 		answers := m.answers()
 		if len(m.logs) >= order { // no period can show in fewer
-			m.ends.Observe(math.Exp(m.choose(&m.mix, &answers)), load, &tails)
+			m.ends.Observe(math.Exp(m.choose(&m.mix, &answers)), load)
 		}
 		m.mix.Observe(&answers, y, [mixture.MaxExperts]float64{})
 	}
@@ -92,13 +92,8 @@ func (m *Model) Observe(load float64) error {
 	return nil
 }
 
-// Level is the share of loads that an interval holds.
-const Level = 0.9
-
-var tails = interval.NewTails(Level)
-
 // Predict returns the load that follows in seconds, with an interval by the earlier forecasts.
-func (m *Model) Predict() uncertainty.Prediction { return m.ends.Around(m.Next(), &tails) }
+func (m *Model) Predict() uncertainty.Prediction { return m.ends.Around(m.Next()) }
 
 // Next returns the load that follows, in seconds.
 func (m *Model) Next() float64 {
@@ -118,8 +113,7 @@ func (m *Model) choose(mix *mixture.Mixture, answers *mixture.Answers) float64 {
 	if m.Kind != Auto && !math.IsNaN(answers[m.Kind-1]) {
 		return answers[m.Kind-1]
 	}
-	y, _ := mix.Answer(answers)
-	return y
+	return mix.Answer(answers)
 }
 
 // Forecast returns the n loads that follow. Each expert goes on from its own forecasts, and

@@ -15,21 +15,16 @@ const endRate = 0.3
 // nanoseconds resolves in a millisecond.
 const LeastShare = 1e-6
 
-// Tails holds a level and the steps that follow from it. The zero value is not usable.
-type Tails struct {
-	level        float64
-	needed       int     // errors whose largest is missed by one tail of the level
-	missed, held float64 // factors of an end's distance
-}
+// Level is the share of outcomes that an interval holds.
+const Level = 0.9
 
-// NewTails returns the tails of a level in (0, 1).
-func NewTails(level float64) Tails {
-	tail := (1 - level) / 2
-	return Tails{
-		level: level, needed: int(math.Round(1/tail)) - 1,
-		missed: math.Exp(endRate * (1 - tail)), held: math.Exp(-endRate * tail),
-	}
-}
+const (
+	tail   = (1 - Level) / 2
+	needed = 19 // errors whose largest one tail misses: 1/tail - 1
+)
+
+// missFactor and hitFactor multiply an end's distance after an outcome beyond it, and within.
+var missFactor, hitFactor = math.Exp(endRate * (1 - tail)), math.Exp(-endRate * tail)
 
 // Ends holds how far the ends lie from a predicted value above zero: value/low - 1 and
 // high/value - 1. The zero value has seen nothing.
@@ -39,37 +34,37 @@ type Ends struct {
 }
 
 // IsReady reports whether enough errors were seen.
-func (e *Ends) IsReady(t *Tails) bool { return e.n >= t.needed }
+func (e *Ends) IsReady() bool { return e.n >= needed }
 
 // IsSettled reports whether three times as many were seen: with fewer, one early stall decides
 // the width for long, and ends that many predictions share are better.
-func (e *Ends) IsSettled(t *Tails) bool { return e.n >= 3*t.needed }
+func (e *Ends) IsSettled() bool { return e.n >= 3*needed }
 
 // Around returns the interval around a value. Before enough errors were seen it is [0, ∞].
-func (e *Ends) Around(value float64, t *Tails) uncertainty.Prediction {
-	if !e.IsReady(t) {
-		return uncertainty.Prediction{Value: value, Low: 0, High: math.Inf(1), Level: t.level}
+func (e *Ends) Around(value float64) uncertainty.Prediction {
+	if !e.IsReady() {
+		return uncertainty.Prediction{Value: value, Low: 0, High: math.Inf(1), Level: Level}
 	}
-	return uncertainty.Prediction{Value: value, Low: value / (1 + e.low), High: value * (1 + e.high), Level: t.level}
+	return uncertainty.Prediction{Value: value, Low: value / (1 + e.low), High: value * (1 + e.high), Level: Level}
 }
 
 // Observe learns from the outcome of a predicted value, both above zero.
-func (e *Ends) Observe(value, outcome float64, t *Tails) {
+func (e *Ends) Observe(value, outcome float64) {
 	below := value/outcome - 1
 	above := outcome/value - 1
-	if e.n++; e.n <= t.needed {
+	if e.n++; e.n <= needed {
 		e.low = max(e.low, below, LeastShare)
 		e.high = max(e.high, above, LeastShare)
 		return
 	}
-	e.low = t.move(e.low, below)
-	e.high = t.move(e.high, above)
+	e.low = move(e.low, below)
+	e.high = move(e.high, above)
 }
 
 // move returns the distance of an end after an error.
-func (t *Tails) move(end, miss float64) float64 {
+func move(end, miss float64) float64 {
 	if miss > end {
-		return end * t.missed
+		return end * missFactor
 	}
-	return max(LeastShare, end*t.held)
+	return max(LeastShare, end*hitFactor)
 }

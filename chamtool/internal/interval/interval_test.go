@@ -8,30 +8,28 @@ import (
 
 // There are no ends until the level can be reached, then the largest errors.
 func TestStart(t *testing.T) {
-	tails := NewTails(0.9)
 	var e Ends
 	for i := range 19 {
-		if p := e.Around(100, &tails); p.IsBounded() || p.Value != 100 {
+		if p := e.Around(100); p.IsBounded() || p.Value != 100 {
 			t.Errorf("after %d errors: %+v", i, p)
 		}
-		e.Observe(100, 100*math.Pow(1.01, float64(i-9)), &tails)
+		e.Observe(100, 100*math.Pow(1.01, float64(i-9)))
 	}
-	p := e.Around(50, &tails)
+	p := e.Around(50)
 	if want := 50 * math.Pow(1.01, 9); math.Abs(p.High-want) > 1e-9 || math.Abs(p.Low-2500/want) > 1e-9 || p.Level != 0.9 {
 		t.Errorf("%+v, want ends at a factor of 1.01^9", p)
 	}
 }
 
-// missed counts the outcomes beyond either end from a place of a stream on. Each outcome
+// miss counts the outcomes beyond either end from a place of a stream on. Each outcome
 // arrives late predictions after its own.
-func missed(level float64, n, from, late int, spread func(i int) float64) (below, above float64) {
+func miss(n, from, late int, spread func(i int) float64) (below, above float64) {
 	r := rand.New(rand.NewPCG(4, 4))
-	tails := NewTails(level)
 	var e Ends
 	var waiting []float64
 	for i := range n {
 		y := 10 * math.Exp(spread(i)*r.NormFloat64())
-		p := e.Around(10, &tails)
+		p := e.Around(10)
 		if i >= from && y < p.Low {
 			below += 1 / float64(n-from)
 		}
@@ -39,7 +37,7 @@ func missed(level float64, n, from, late int, spread func(i int) float64) (below
 			above += 1 / float64(n-from)
 		}
 		if waiting = append(waiting, y); len(waiting) > late {
-			e.Observe(10, waiting[0], &tails)
+			e.Observe(10, waiting[0])
 			waiting = waiting[1:]
 		}
 	}
@@ -54,18 +52,16 @@ func TestTails(t *testing.T) {
 		"jumps":   func(i int) float64 { return 0.05 * float64(1+3*(i/500%2)) },
 		"shrinks": func(i int) float64 { return 1 / float64(1+i/1000) },
 	} {
-		for _, level := range []float64{0.8, 0.9, 0.96} {
-			below, above := missed(level, 20_000, 100, 0, spread)
-			if tail := (1 - level) / 2; math.Abs(below-tail) > 0.1*tail || math.Abs(above-tail) > 0.1*tail {
-				t.Errorf("%s, level %v: %.4f below, %.4f above", name, level, below, above)
-			}
+		below, above := miss(20_000, 100, 0, spread)
+		if math.Abs(below-tail) > 0.1*tail || math.Abs(above-tail) > 0.1*tail {
+			t.Errorf("%s: %.4f below, %.4f above", name, below, above)
 		}
 	}
 }
 
 // After a jump of the errors by a factor of a hundred the level holds again.
 func TestComesBack(t *testing.T) {
-	below, above := missed(0.9, 4000, 1200, 0, func(i int) float64 {
+	below, above := miss(4000, 1200, 0, func(i int) float64 {
 		if i < 1000 {
 			return 0.01
 		}
@@ -78,17 +74,16 @@ func TestComesBack(t *testing.T) {
 
 // A hundred predictions that wait for their outcomes do not make the ends overshoot.
 func TestLateOutcomes(t *testing.T) {
-	below, above := missed(0.9, 20_000, 500, 100, func(int) float64 { return 0.3 })
+	below, above := miss(20_000, 500, 100, func(int) float64 { return 0.3 })
 	if math.Abs(below-0.05) > 0.01 || math.Abs(above-0.05) > 0.01 {
 		t.Errorf("%.3f below, %.3f above", below, above)
 	}
 }
 
 func BenchmarkObserve(b *testing.B) {
-	tails := NewTails(0.9)
 	var e Ends
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		e.Observe(10, 9+float64(i%3), &tails)
+		e.Observe(10, 9+float64(i%3))
 	}
 }

@@ -270,7 +270,7 @@ func score(r *task.Row, to ...*summary.Errors) {
 		return
 	}
 	for _, e := range to {
-		if _, ok := e.Add(*r.Predicted, r.Seconds); ok && r.Low != nil && r.High != nil {
+		if e.Add(*r.Predicted, r.Seconds) && r.Low != nil && r.High != nil {
 			e.AddInterval(*r.Low, *r.High, r.Seconds)
 		}
 	}

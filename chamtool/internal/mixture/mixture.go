@@ -70,17 +70,6 @@ func (m *Mixture) normalize() {
 	}
 }
 
-// Heaviest returns the expert with the most weight.
-func (m *Mixture) Heaviest() (best int) {
-	weights := m.Weights()
-	for k, w := range weights[:m.experts] {
-		if w > weights[best] {
-			best = k
-		}
-	}
-	return best
-}
-
 // lossOf returns the distance of an answer from the truth, both logarithms, and at most 1 for
 // an answer that is too low, as the relative error does: an expert that misses a stall is less
 // wrong than one that expects a stall which does not come.
@@ -170,9 +159,8 @@ func (m *Mixture) weigh() {
 	}
 }
 
-// Answer returns the weighted median of the answers and the expert whose it is; NaN
-// and -1 where none is awake.
-func (m *Mixture) Answer(answers *Answers) (y float64, expert int) {
+// Answer returns the weighted median of the answers, NaN where no expert is awake.
+func (m *Mixture) Answer(answers *Answers) float64 {
 	weights := m.Weights()
 	var order [MaxExperts]int
 	n, sum := 0, 0.0
@@ -191,8 +179,8 @@ func (m *Mixture) Answer(answers *Answers) (y float64, expert int) {
 	below := 0.0
 	for _, k := range order[:n] {
 		if below += weights[k]; below >= sum/2 {
-			return answers[k], k
+			return answers[k]
 		}
 	}
-	return math.NaN(), -1
+	return math.NaN()
 }

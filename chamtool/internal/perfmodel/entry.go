@@ -40,7 +40,6 @@ type counts struct {
 	nextFit     int // fit again at this number of them
 	fits        int
 	predictions int
-	outliers    int  // of the window at the last fit
 	fitHeld     bool // no fit yet, whatever was learned
 	storedRuns  int  // learned runs that were kept from earlier program runs
 	stored      int  // learned runs that TakeRuns returned, or that were kept before
@@ -102,22 +101,6 @@ func (e *Entry) teach(runs []StoredRun) {
 
 // Runs returns the number of observed runs.
 func (e *Entry) Runs() int { return e.runs }
-
-// Fits returns the number of fits.
-func (e *Entry) Fits() int { return e.fits }
-
-// Outliers returns the number of recent runs that were too far from the others to be part of
-// the power law's fit.
-func (e *Entry) Outliers() int { return e.outliers }
-
-// Serving returns the name of the expert that answers now: the one that was asked
-// for, or the heaviest of the mixture.
-func (e *Entry) Serving() string {
-	if e.model.serving >= 0 {
-		return names[e.model.serving]
-	}
-	return names[e.mixture(knownSizes).Heaviest()]
-}
 
 // Footprint returns the footprint of the sizes, or makes it. It does not keep sizes.
 func (e *Entry) Footprint(sizes []int64) *Footprint {
@@ -231,13 +214,11 @@ func (e *Entry) isSampled(f *Footprint) bool {
 
 // answer writes the prediction of a task: of all experts, or of the median alone.
 func (e *Entry) answer(f *Footprint, m Moment, all bool, p *Prediction) {
-	*p = Prediction{Model: names[median], answers: asleep}
+	*p = Prediction{answers: asleep}
 	value := f.tracked.value
 	if all {
 		p.answers = e.answers(f, m)
-		y, expert := e.choose(f, &p.answers)
-		p.Model = names[expert]
-		value = math.Exp(y)
+		value = math.Exp(e.choose(f, &p.answers))
 	}
 	p.Prediction = e.intervalOf(f, value)
 }
@@ -251,16 +232,15 @@ const deepRecursion = 64
 func (e *Entry) intervalOf(f *Footprint, value float64) uncertainty.Prediction {
 	most := min(e.runs, deepRecursion*max(1, len(e.model.speed.workers)))
 	if e.isOnTrial() || e.running > most {
-		return new(interval.Ends).Around(value, &e.model.tails)
+		return new(interval.Ends).Around(value)
 	}
-	return e.endsOf(f).Around(value, &e.model.tails)
+	return e.endsOf(f).Around(value)
 }
 
 // choose returns the answer of the expert that was asked for, or else the mixture's.
-func (e *Entry) choose(f *Footprint, answers *mixture.Answers) (y float64, expert int) {
-	expert = e.model.serving
-	if expert >= 0 && !math.IsNaN(answers[expert]) {
-		return answers[expert], expert
+func (e *Entry) choose(f *Footprint, answers *mixture.Answers) float64 {
+	if expert := e.model.serving; expert >= 0 && !math.IsNaN(answers[expert]) {
+		return answers[expert]
 	}
 	return e.mixture(mixtureIndex(f, answers)).Answer(answers)
 }
@@ -278,11 +258,10 @@ func (e *Entry) mixture(which int) *mixture.Mixture {
 // endsOf returns the ends that serve the footprint: its own, those of the function's other
 // footprints, or those of all functions.
 func (e *Entry) endsOf(f *Footprint) *interval.Ends {
-	t := &e.model.tails
 	switch {
-	case f.ends.IsSettled(t):
+	case f.ends.IsSettled():
 		return &f.ends
-	case e.ends.IsReady(t):
+	case e.ends.IsReady():
 		return &e.ends
 	}
 	return &e.model.ends
@@ -331,10 +310,9 @@ func (e *Entry) ObserveAt(f *Footprint, m Moment, p *Prediction, seconds float64
 
 // observeEnds moves the ends by a run. Settled ends of its own make the run useless for the others.
 func (e *Entry) observeEnds(f *Footprint, predicted, seconds float64) {
-	t := &e.model.tails
 	for _, ends := range []*interval.Ends{&f.ends, &e.ends, &e.model.ends} {
-		ends.Observe(predicted, seconds, t)
-		if ends.IsSettled(t) {
+		ends.Observe(predicted, seconds)
+		if ends.IsSettled() {
 			return
 		}
 	}
@@ -405,7 +383,7 @@ func (e *Entry) Fit() {
 	}
 	e.fits++
 	e.samples = slices.Delete(e.samples, 0, max(0, len(e.samples)-window))
-	e.power, e.outliers = fitRobust(e.samples, e.width)
+	e.power = fitRobust(e.samples, e.width)
 	axis := -1
 	if e.fits > firstAxes && e.fits%axesEvery != 0 && (e.local.axis == 0 || e.power.b[e.local.axis-1] != 0) {
 		axis = e.local.axis

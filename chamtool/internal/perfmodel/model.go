@@ -13,21 +13,15 @@ import (
 
 // Options sets how a [Model] learns. The zero value works.
 type Options struct {
-	Serve string  // the expert that serves alone, of [Names]; "" is Auto
-	Level float64 // share of runs that an interval holds, 0 is [Level]
+	Serve string // the expert that serves alone, of [Names]; "" is Auto
 }
 
 // firstFit is the number of runs before the first answer.
 const firstFit = 10
 
-// Level is the share of runs that an interval holds where nothing else is asked for.
-const Level = 0.9
-
-// Prediction holds the predicted seconds of a task, and the name of the expert that gave the
-// answer.
+// Prediction holds the predicted seconds of a task.
 type Prediction struct {
 	uncertainty.Prediction
-	Model   string
 	answers mixture.Answers // of all experts; see whole
 	whole   bool            // they were asked for this task: its run is learned from
 }
@@ -50,17 +44,13 @@ type Model struct {
 	mix     [mixtures]mixture.Mixture // of all entries together, see [Entry]
 	speed   speed                     // of the process and its workers
 	learned int                       // runs, of all entries
-	tails   interval.Tails
-	ends    interval.Ends // of the entries that have none of their own yet
-	store   *Store        // what new entries begin with
+	ends    interval.Ends             // of the entries that have none of their own yet
+	store   *Store                    // what new entries begin with
 }
 
 // New returns a model that knows nothing.
 func New(o Options) *Model {
-	if !(o.Level > 0 && o.Level < 1) {
-		o.Level = Level
-	}
-	m := &Model{serving: slices.Index(names, o.Serve), entries: map[string]*Entry{}, tails: interval.NewTails(o.Level), store: &Store{}}
+	m := &Model{serving: slices.Index(names, o.Serve), entries: map[string]*Entry{}, store: &Store{}}
 	for i := range m.mix {
 		m.mix[i] = mixture.New(experts)
 	}

@@ -107,8 +107,8 @@ func TestMedianServesWhereSizesDecide(t *testing.T) {
 			t.Errorf("size %d: %+v, want %v (%v)", k, p, want, err)
 		}
 	}
-	if s := e.Serving(); s == "local" {
-		t.Errorf("%v serves", s)
+	if w := e.mixture(knownSizes).Weights(); w[local] > w[median] {
+		t.Errorf("weights %v: the law of the sizes serves", w)
 	}
 }
 
@@ -124,9 +124,6 @@ func TestOutliers(t *testing.T) {
 				s *= 20
 			}
 			e.Observe(e.Footprint([]int64{size}), s)
-		}
-		if e.Outliers() < 45 {
-			t.Errorf("%v: %d outliers of about 70", kind, e.Outliers())
 		}
 		p, err := e.Predict(e.Footprint([]int64{10_000}))
 		want := 1e-9 * math.Pow(10_000, 1.5)
@@ -212,7 +209,7 @@ func TestStepAfterSteadyRuns(t *testing.T) {
 
 func TestIntervalHoldsItsShare(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
-	e := New(Options{Level: 0.8}).Entry("f")
+	e := New(Options{}).Entry("f")
 	inside, asked := 0, 0
 	for i := range 3000 {
 		size := 1000 + r.Int64N(100_000)
@@ -226,8 +223,8 @@ func TestIntervalHoldsItsShare(t *testing.T) {
 		e.Observe(fp, s)
 	}
 	// 2500 draws: three standard errors are 2.4 %; the residuals' quantiles add theirs.
-	if share := float64(inside) / float64(asked); math.Abs(share-0.8) > 0.05 {
-		t.Errorf("%.3f of the runs are in an interval of level 0.8", share)
+	if share := float64(inside) / float64(asked); math.Abs(share-0.9) > 0.04 {
+		t.Errorf("%.3f of the runs are in an interval of level 0.9", share)
 	}
 }
 

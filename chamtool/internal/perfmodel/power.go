@@ -29,9 +29,9 @@ const (
 	outlying = 3
 )
 
-// fitRobust fits to samples, at least one, and again without those far from the first law,
-// whose number it returns. The limit is estimated from a few hundred of them.
-func fitRobust(samples []sample, width int) (l powerLaw, outliers int) {
+// fitRobust fits to samples, at least one, and again without those far from the first law. The
+// limit is estimated from a few hundred of them.
+func fitRobust(samples []sample, width int) powerLaw {
 	first, _ := fitPower(samples, width, 0, func(*sample) bool { return true })
 	misses := make([]float64, 0, 256)
 	for i := 0; i < len(samples); i += 1 + len(samples)/256 {
@@ -43,9 +43,9 @@ func fitRobust(samples []sample, width int) (l powerLaw, outliers int) {
 		return math.Abs(s.y-first.log(s.f.x)-middle) <= outlying*deviation
 	})
 	if 2*n < len(samples) { // most are alike to the last digit
-		return first, 0
+		return first
 	}
-	return l, len(samples) - n
+	return l
 }
 
 // fitPower fits by least squares to the plain samples, and returns their number. Their

@@ -103,7 +103,7 @@ func TestTrackedJudgesNobody(t *testing.T) {
 		e.Observe(f, 1e-6)
 	}
 	p := &Prediction{}
-	for p.Model == "" || p.whole { // until one is not asked in full
+	for p.Value == 0 || p.whole { // until one is not asked in full
 		p = e.PredictAt(f, Moment{}, p)
 	}
 	e.ObserveAt(f, Moment{}, p, 1) // a stall: known no more

@@ -106,10 +106,10 @@ type half struct{ sort.Float64Slice }
 
 func (h *half) least() float64 { return h.Float64Slice[0] }
 
-// Push is for package heap.
+// Push adds a number behind the others, for package heap.
 func (h *half) Push(x any) { h.Float64Slice = append(h.Float64Slice, x.(float64)) }
 
-// Pop is for package heap.
+// Pop takes the last number, for package heap.
 func (h *half) Pop() any {
 	last := h.Len() - 1
 	x := h.Float64Slice[last]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretime/foretime/chamtool/internal/config"
 	"github.com/foretime/foretime/chamtool/internal/event"
+	"github.com/foretime/foretime/chamtool/internal/interval"
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 	"github.com/foretime/foretime/chamtool/internal/session"
 	"github.com/foretime/foretime/chamtool/internal/summary"
@@ -113,7 +114,7 @@ func Run(ctx context.Context, logs []*Table, o Options) (*Outcome, error) {
 		r.Baselines[key] = &one
 	}
 	r.Model = cmp.Or(o.Model.Serve, perfmodel.Auto)
-	r.Level = perfmodel.Level
+	r.Level = interval.Level
 	r.NsPerEvent = float64(busy.Nanoseconds()) / float64(events)
 	return r, nil
 }
@@ -201,7 +202,7 @@ func (s *scores) score(h *runRecorder, o Options) {
 		}
 		known.judge(r)
 		if o.OnPrediction != nil {
-			o.OnPrediction(uncertainty.Prediction{Value: r.value, Low: r.low, High: r.high, Level: perfmodel.Level}, r.seconds)
+			o.OnPrediction(uncertainty.Prediction{Value: r.value, Low: r.low, High: r.high, Level: interval.Level}, r.seconds)
 		}
 	}
 	s.rules = known.scores

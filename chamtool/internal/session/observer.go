@@ -88,10 +88,7 @@ func (o *observer) TaskEnded(t *task.Task[taskState], r task.Run) {
 		p = &s.noPrediction
 	}
 	if p.Value > 0 {
-		if miss, ok := s.errors.Add(p.Value, r.Seconds); ok {
-			f.scored++
-			f.relativeErrors += miss
-		}
+		s.errors.Add(p.Value, r.Seconds)
 	}
 	if s.options.OnRun != nil {
 		s.options.OnRun(m.footprint, *p, r)
@@ -244,7 +241,6 @@ func (o *observer) IterationReported(int) {
 	s := (*Session)(o)
 	s.load(s.rounds, 0)
 	s.history = append(s.history, s.loads[0])
-	s.iterations.add(s.loads[0])
 	s.loads = slices.Delete(s.loads, 0, 1)
 	s.rounds++
 	for _, f := range s.order {

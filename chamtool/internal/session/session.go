@@ -12,6 +12,7 @@ import (
 
 	"github.com/foretime/foretime/chamtool/internal/config"
 	"github.com/foretime/foretime/chamtool/internal/event"
+	"github.com/foretime/foretime/chamtool/internal/forecast"
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
@@ -60,7 +61,6 @@ type Session struct {
 	placeNames         map[uint64]string
 	order              []*function
 	logs               []*logFile
-	iterations         iterations
 	rowText            []byte                  // text of the row at hand
 	noPrediction       perfmodel.Prediction    // predicted, where nothing was
 	sparePredictions   []*perfmodel.Prediction // room for predictions of one task
@@ -99,18 +99,12 @@ type body struct{ entry, address uint64 }
 
 // function is a task function.
 type function struct {
-	name           string
-	firstAddress   uint64 // the first of its addresses
-	entry          *perfmodel.Entry
-	text           []byte
-	varied         variedSizes // of its tasks' integers, where the program speaks OpenMP
-	scored         int         // runs that were predicted
-	relativeErrors float64     // sum of their |predicted - actual| / actual
+	name         string
+	firstAddress uint64 // the first of its addresses
+	entry        *perfmodel.Entry
+	text         []byte
+	varied       variedSizes // of its tasks' integers, where the program speaks OpenMP
 }
-
-// mape returns the mean error of the function's predictions in percent, NaN without
-// any.
-func (f *function) mape() float64 { return 100 * f.relativeErrors / float64(f.scored) }
 
 // texts holds the log's texts of a footprint: its sizes in each layout, and the last
 // prediction, which many runs share.
@@ -285,11 +279,17 @@ func (s *Session) Close() *summary.Summary {
 	return out
 }
 
-// iterationLines ends a log in the tab layout as the original tool does.
+// iterationLines ends a log in the tab layout as the original tool does: with the load of each
+// iteration that has tasks, and its forecast from those before, 0 for the first two.
 func (s *Session) iterationLines() {
-	for i, seconds := range s.history {
+	loads := slices.DeleteFunc(slices.Clone(s.history), func(load float64) bool { return load == 0 })
+	forecasts := make([]float64, len(loads))
+	if review, err := forecast.NewReview(loads); err == nil {
+		copy(forecasts[2:], review.Forecasts[2:])
+	}
+	for i, load := range loads {
 		for _, l := range s.logs {
-			l.w.Iteration(seconds, s.iterations.forecasts[i])
+			l.w.Iteration(load, forecasts[i])
 		}
 	}
 }
@@ -317,7 +317,6 @@ func (s *Session) summary() *summary.Summary {
 		out.Callbacks = summary.NewFigure(s.clock.Between(0, callbacks))
 	}
 	out.Score(&s.errors)
-	out.Forecast(&s.iterations.errors)
 	if s.bodySeconds > 0 {
 		out.ToolCPUPercent = 100 * s.cpu.Seconds() / s.bodySeconds
 	}
@@ -329,10 +328,6 @@ func (s *Session) summary() *summary.Summary {
 		if f.entry.HasDroppedKept() {
 			out.Warnings = append(out.Warnings, f.name+": dropped the runs kept from earlier programs, since they predicted badly")
 		}
-		out.Entries = append(out.Entries, summary.FunctionModel{
-			Name: f.name, Runs: f.entry.Runs(), Model: f.entry.Serving(), Fits: f.entry.Fits(),
-			Outliers: f.entry.Outliers(), MAPE: summary.NewFigure(f.mape()),
-		})
 	}
 	return out
 }

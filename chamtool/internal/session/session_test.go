@@ -293,10 +293,7 @@ func TestIterationForecasts(t *testing.T) {
 		r.Push(&end, nil)
 		s.Drain()
 	}
-	sum := s.Close()
-	if sum.Forecasts < 17 || float64(*sum.ForecastAPE) > 20 {
-		t.Errorf("%d forecasts, MAPE %v", sum.Forecasts, sum.ForecastAPE)
-	}
+	s.Close()
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 	for i, line := range lines[len(lines)-10:] { // odd iterations take two milliseconds
 		if want := []string{"0.001000\t0.001000", "0.002000\t0.002000"}[i%2]; line != want {

@@ -23,15 +23,15 @@ type Errors struct {
 	bounded, inside    int // runs with an interval; those of them inside it
 }
 
-// Add adds a prediction and the actual time, and returns |predicted - actual| /
-// actual. Times that are not finite or not above zero are left out: ok is false.
-func (e *Errors) Add(predicted, actual float64) (relative float64, ok bool) {
+// Add adds a prediction and the actual time. Times that are not finite or not above zero are left
+// out: ok is false.
+func (e *Errors) Add(predicted, actual float64) (ok bool) {
 	if !(predicted > 0) || !(actual > 0) || math.IsInf(actual, 0) || math.IsInf(predicted, 0) {
-		return 0, false
+		return false
 	}
 	e.n++
 	miss := math.Abs(predicted - actual)
-	relative = miss / actual
+	relative := miss / actual
 	e.absolute += miss
 	e.relative += relative
 	e.squared += miss * miss
@@ -44,7 +44,7 @@ func (e *Errors) Add(predicted, actual float64) (relative float64, ok bool) {
 	e.sumSquares += d * d
 	bin := int(math.Float64bits(relative) >> binShift)
 	e.histogram[max(0, min(bin, binsHigh-1)-binsLow)]++
-	return relative, true
+	return true
 }
 
 // AddInterval adds an interval and the actual time. An interval without an end is left out.

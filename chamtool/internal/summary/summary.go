@@ -38,13 +38,8 @@ type Summary struct {
 	Functions int     `json:"functions"`
 	Fits      int     `json:"fits"`
 	Predicted int     `json:"predicted"`
-	MAE       *Figure `json:"mae_seconds"`
 	MAPE      *Figure `json:"mape_percent"`
 	MedianAPE *Figure `json:"median_ape_percent"`
-	R2        *Figure `json:"r2"`
-
-	Forecasts   int     `json:"forecasts"` // iterations whose load was forecast before they began
-	ForecastAPE *Figure `json:"forecast_mape_percent"`
 
 	Callbacks      *Figure     `json:"callback_seconds"` // of all threads; nil if the dialect does not measure them
 	ToolCPUSeconds float64     `json:"tool_cpu_seconds"` // reading, learning and writing; the callbacks themselves are not in it
@@ -57,10 +52,9 @@ type Summary struct {
 	Graph          *task.Graph `json:"graph"`     // up to the end of the last iteration; nil if unknown
 	Critical       []PathPart  `json:"critical_path"`
 
-	Times    []PlaceTime     `json:"times"`  // of the threads, by kind and place; empty if the runtime reports none
-	Rounds   []Round         `json:"rounds"` // the iterations, of 20,000 at most
-	Entries  []FunctionModel `json:"entries"`
-	Warnings []string        `json:"warnings"`
+	Times    []PlaceTime `json:"times"`  // of the threads, by kind and place; empty if the runtime reports none
+	Rounds   []Round     `json:"rounds"` // the iterations, of 20,000 at most
+	Warnings []string    `json:"warnings"`
 }
 
 // Early holds the time from the loading of the tool to the first use of OpenMP.
@@ -160,16 +154,6 @@ func (b *Unlogged) AddTo(function string, more Tasks) {
 	b.Add(more)
 }
 
-// FunctionModel summarises the model of one task function.
-type FunctionModel struct {
-	Name     string  `json:"name"`
-	Runs     int     `json:"runs"`
-	Model    string  `json:"model"`
-	Fits     int     `json:"fits"`
-	Outliers int     `json:"outliers"`
-	MAPE     *Figure `json:"mape_percent"`
-}
-
 // Figure is a number that may not exist.
 type Figure float64
 
@@ -193,14 +177,9 @@ func (f *Figure) String() string {
 // Score copies the figures of e.
 func (s *Summary) Score(e *Errors) {
 	s.Predicted = e.Count()
-	s.MAE = NewFigure(e.MAE())
 	s.MAPE = NewFigure(e.MAPE())
 	s.MedianAPE = NewFigure(e.MedianAPE())
-	s.R2 = NewFigure(e.R2())
 }
-
-// Forecast copies the figures of the iterations.
-func (s *Summary) Forecast(e *Errors) { s.Forecasts, s.ForecastAPE = e.Count(), NewFigure(e.MAPE()) }
 
 // Write writes the summary as indented JSON.
 func (s *Summary) Write(w io.Writer) error { return file.EncodeJSON(w, s) }
