@@ -8,7 +8,7 @@ import (
 
 func ExampleFit() {
 	loads := []float64{1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3} // seconds
-	m, err := forecast.Fit(loads, forecast.Options{})
+	m, err := forecast.Fit(loads)
 	if err != nil {
 		fmt.Println(err)
 		return

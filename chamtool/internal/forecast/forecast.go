@@ -19,30 +19,22 @@ var (
 	ErrLoad = errors.New("unusable load")
 )
 
-// Kind is a way to forecast.
-type Kind int
+// expert is a way to forecast.
+type expert int
 
-// The ways to forecast: Auto, and the experts of its mixture.
 const (
-	Auto     Kind = iota // the weighted median of the others
-	Periodic             // the load one period ago; without a period, the last load
-	Seasonal             // the median of the loads whole periods ago
-	AR                   // autoregression on the last loads
+	periodic       expert = iota // the load one period ago; without a period, the last load
+	seasonal                     // the median of the loads whole periods ago
+	autoregression               // on the last loads
 
-	experts = int(AR) // each stands one place before its kind in the mixture
+	experts = int(autoregression) + 1
 )
-
-// Options sets how loads are forecast. The zero value works.
-type Options struct {
-	Kind Kind
-}
 
 // order is the number of loads that the autoregression looks back, and the longest period.
 const order = 6
 
 // Model forecasts one series of loads.
 type Model struct {
-	Options
 	law
 	logs  []float64 // of the loads
 	mix   mixture.Mixture
@@ -51,8 +43,8 @@ type Model struct {
 }
 
 // Fit begins with a history of loads in seconds, oldest first, of at least two.
-func Fit(history []float64, o Options) (*Model, error) {
-	m := &Model{Options: o, law: law{Period: 1, minLog: -30, maxLog: 30}, mix: mixture.New(experts)}
+func Fit(history []float64) (*Model, error) {
+	m := &Model{law: law{Period: 1, minLog: -30, maxLog: 30}, mix: mixture.New(experts)}
 	for i, x := range history {
 		if err := m.Observe(x); err != nil {
 			return nil, fmt.Errorf("iteration %d: %w", i, err)
@@ -77,7 +69,7 @@ func (m *Model) Observe(load float64) error {
 	if len(m.logs) > 0 {
 		answers := m.answers()
 		if len(m.logs) >= order { // no period can show in fewer
-			m.ends.Observe(math.Exp(m.choose(&m.mix, &answers)), load)
+			m.ends.Observe(math.Exp(m.mix.Answer(&answers)), load)
 		}
 		m.mix.Observe(&answers, y, [mixture.MaxExperts]float64{})
 	}
@@ -98,22 +90,15 @@ func (m *Model) Predict() uncertainty.Prediction { return m.ends.Around(m.Next()
 // Next returns the load that follows, in seconds.
 func (m *Model) Next() float64 {
 	answers := m.answers()
-	return math.Exp(m.choose(&m.mix, &answers))
+	return math.Exp(m.mix.Answer(&answers))
 }
 
 // answers returns the answers of all experts for the next load.
 func (m *Model) answers() (a mixture.Answers) {
 	for k := range experts {
-		a[k] = m.answer(Kind(k+1), m.logs, len(m.logs))
+		a[k] = m.answer(expert(k), m.logs, len(m.logs))
 	}
 	return a
-}
-
-func (m *Model) choose(mix *mixture.Mixture, answers *mixture.Answers) float64 {
-	if m.Kind != Auto && !math.IsNaN(answers[m.Kind-1]) {
-		return answers[m.Kind-1]
-	}
-	return mix.Answer(answers)
 }
 
 // Forecast returns the n loads that follow. Each expert goes on from its own forecasts, and
@@ -128,7 +113,7 @@ func (m *Model) Forecast(n int) []float64 {
 	}
 	out := make([]float64, n)
 	for i, answers := range m.paths(m.logs, n) {
-		out[i] = math.Exp(m.choose(&mix, &answers))
+		out[i] = math.Exp(mix.Answer(&answers))
 	}
 	return out
 }
@@ -139,7 +124,7 @@ func (l *law) paths(logs []float64, n int) []mixture.Answers {
 	for k := range experts {
 		own := slices.Clone(logs)
 		for i := range out {
-			out[i][k] = l.answer(Kind(k+1), own, len(logs))
+			out[i][k] = l.answer(expert(k), own, len(logs))
 			own = append(own, out[i][k])
 		}
 	}

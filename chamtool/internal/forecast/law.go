@@ -49,15 +49,15 @@ func period(logs []float64) int {
 
 // answer returns the logarithm that follows logs, NaN where the expert sleeps. The first
 // known ones came true and the others are forecasts.
-func (l *law) answer(k Kind, logs []float64, known int) float64 {
+func (l *law) answer(e expert, logs []float64, known int) float64 {
 	n := len(logs)
 	y := math.NaN()
 	switch {
 	case n < l.Period:
 		return y
-	case k == Periodic:
+	case e == periodic:
 		return logs[n-l.Period]
-	case k == Seasonal:
+	case e == seasonal:
 		var same []float64
 		for i := n - l.Period; i >= 0 && len(same) < seasons; i -= l.Period {
 			if i < known {

@@ -28,7 +28,7 @@ type Rule struct {
 // NewReview forecasts each load of a series from those before, and the one that follows.
 func NewReview(loads []float64) (*Review, error) {
 	begin := loads[:min(2, len(loads))]
-	m, err := Fit(begin, Options{})
+	m, err := Fit(begin)
 	if err != nil {
 		return nil, err
 	}

@@ -122,7 +122,7 @@ func (s *Session) Forecast(n int) []float64 {
 	if len(loads) < s.options.Config.FirstFitRounds {
 		return nil
 	}
-	m, err := forecast.Fit(loads, forecast.Options{Kind: forecast.Auto})
+	m, err := forecast.Fit(loads)
 	if err != nil {
 		return nil
 	}
