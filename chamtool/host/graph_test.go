@@ -84,7 +84,7 @@ func checkParallelism(t *testing.T, variable, program, kind string, least, most 
 	var seen []string
 	for range 5 {
 		_, logs := underOMPT(t, []string{variable}, program, kind)
-		j, err := job.Load(t.Context(), logs)
+		j, err := job.Load(t.Context(), logs, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

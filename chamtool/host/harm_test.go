@@ -127,7 +127,7 @@ func TestRealUnseenEnd(t *testing.T) {
 		for _, pause := range []string{"0", "2500"} {
 			t.Run(how+"/"+pause, func(t *testing.T) {
 				dir, _ := traced(t, nil, program, how, pause)
-				j, err := job.Load(t.Context(), filepath.Join(dir, "logs"))
+				j, err := job.Load(t.Context(), filepath.Join(dir, "logs"), nil)
 				reasons := fmt.Sprint(err)
 				if err == nil {
 					reasons = fmt.Sprint(j.Reasons)
@@ -158,7 +158,7 @@ func TestRealLogLimit(t *testing.T) {
 	if s.Ended != 200_000 || s.Unlogged == nil || s.Unlogged.Count+len(r.Log.Rows) != 200_000 || !strings.Contains(out, "only counted by function") {
 		t.Fatalf("%d ended, beyond %+v, %d rows; %s", s.Ended, s.Unlogged, len(r.Log.Rows), out)
 	}
-	j, err := job.Load(t.Context(), logs)
+	j, err := job.Load(t.Context(), logs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

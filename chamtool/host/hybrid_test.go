@@ -56,7 +56,7 @@ func testHybrid(t *testing.T, tool, program, form string, ranks int) {
 			most = max(most, seconds)
 		}
 	}
-	j, err := job.Load(t.Context(), logs)
+	j, err := job.Load(t.Context(), logs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func example(t *testing.T, compiler, name string) string {
 // functionsOf returns the functions in the report of a run.
 func functionsOf(t *testing.T, logs string) []job.Function {
 	t.Helper()
-	j, err := job.Load(t.Context(), logs)
+	j, err := job.Load(t.Context(), logs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func functionsOf(t *testing.T, logs string) []job.Function {
 
 func rankOf(t *testing.T, logs string) job.Rank {
 	t.Helper()
-	j, err := job.Load(t.Context(), logs)
+	j, err := job.Load(t.Context(), logs, nil)
 	if err != nil || len(j.Reasons) > 0 {
 		t.Fatal(err, j)
 	}
@@ -511,7 +511,7 @@ func TestRealFullDiskAtTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	j, err := job.Load(t.Context(), dir)
+	j, err := job.Load(t.Context(), dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

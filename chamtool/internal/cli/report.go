@@ -55,7 +55,7 @@ for predictions from one program run to the next instead, of this host or of a F
 			}
 			dir := newest(args[0], runs)
 			progress := env.Progress("read", sizeOf(companions(dir)))
-			j, err := job.LoadObserved(cmd.Context(), dir, func(bytes int) { progress.Add(int64(bytes)) })
+			j, err := job.Load(cmd.Context(), dir, func(bytes int) { progress.Add(int64(bytes)) })
 			progress.Done()
 			if err != nil {
 				return err

@@ -193,7 +193,7 @@ func (r *running) directory(program string) (string, error) {
 
 // report prints the first page of the report of a run.
 func (r *running) report(ctx context.Context, env *cli.Env, runtime launch.Runtime, program, logs string, wall time.Duration) error {
-	j, err := job.Load(ctx, logs)
+	j, err := job.Load(ctx, logs, nil)
 	if errors.Is(err, job.ErrNoLogs) {
 		reason := why(runtime)
 		if os.Getenv("CHAMTOOL_LOG_FORMAT") == "none" {

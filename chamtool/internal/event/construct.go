@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"debug/dwarf"
 	"fmt"
 	"math"
@@ -17,11 +18,8 @@ import (
 // not one that a compiler made of a part of it.
 func (f *Symbols) Construct(offset uint64) string {
 	address := f.base + offset
-	if file, line := f.line(address - 1); line > 0 {
-		if name := f.enclosing(file, line); name != "" {
-			return fmt.Sprintf(":%s (%s:%d)", name, filepath.Base(file), line)
-		}
-		return fmt.Sprintf(":%s:%d", filepath.Base(file), line)
+	if name := f.sourceName(address - 1); name != "" {
+		return name
 	}
 	i, _ := slices.BinarySearch(f.starts, address) // one after the last that begins before it
 	if i == 0 || address > f.starts[i-1]+f.names[f.starts[i-1]].size {
@@ -38,12 +36,21 @@ func (f *Symbols) IsTaskBody(offset uint64) bool {
 // TaskBody names the construct of a task body in the form of [Symbols.Construct], by the line
 // of the construct.
 func (f *Symbols) TaskBody(offset uint64) string {
-	if file, line := f.line(f.base + offset); line > 0 {
-		if name := f.enclosing(file, line); name != "" {
-			return fmt.Sprintf(":%s (%s:%d)", name, filepath.Base(file), line)
-		}
+	return cmp.Or(f.sourceName(f.base+offset), ":"+f.Function(offset))
+}
+
+// sourceName returns the name of the code at a linked address by its source line, "" if the file
+// has none.
+func (f *Symbols) sourceName(address uint64) string {
+	file, line := f.line(address)
+	if line == 0 {
+		return ""
 	}
-	return ":" + f.Function(offset)
+	place := fmt.Sprintf("%s:%d", filepath.Base(file), line)
+	if name := f.enclosing(file, line); name != "" {
+		return fmt.Sprintf(":%s (%s)", name, place)
+	}
+	return ":" + place
 }
 
 // line returns the source line of the code at a linked address, from DWARF; 0 if the file does

@@ -13,21 +13,16 @@ import (
 // ErrFrequency is returned if the machine does not report a frequency.
 var ErrFrequency = errors.New("unknown core frequency")
 
-// Frequencies is the frequency of every core at about one moment.
-type Frequencies struct {
-	mhz []float64 // by core, 0 where unknown
-}
+// Frequencies holds the MHz of every core at about one moment, 0 where unknown.
+type Frequencies []float64
 
 // MHz returns the frequency of a core, and whether it is known.
 func (s Frequencies) MHz(core int) (float64, bool) {
-	if core < 0 || core >= len(s.mhz) || s.mhz[core] <= 0 {
+	if core < 0 || core >= len(s) || s[core] <= 0 {
 		return 0, false
 	}
-	return s.mhz[core], true
+	return s[core], true
 }
-
-// NewFrequencies returns the sample of given frequencies, by core; 0 is unknown.
-func NewFrequencies(mhz []float64) Frequencies { return Frequencies{mhz: mhz} }
 
 // ReadFrequencies takes a sample from root, the root of the file system.
 func ReadFrequencies(root fs.FS) (Frequencies, error) {
@@ -43,23 +38,23 @@ func readSysfs(root fs.FS) (Frequencies, bool) {
 		text, err := fs.ReadFile(root, fmt.Sprintf("sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", core))
 		kilohertz, bad := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
 		if err != nil || bad != nil || !plausible(kilohertz/1000) {
-			s.mhz = append(s.mhz, 0)
+			s = append(s, 0)
 			misses++
 			continue
 		}
-		s.mhz = append(s.mhz, kilohertz/1000)
+		s = append(s, kilohertz/1000)
 		misses = 0
 	}
-	for len(s.mhz) > 0 && s.mhz[len(s.mhz)-1] == 0 {
-		s.mhz = s.mhz[:len(s.mhz)-1]
+	for len(s) > 0 && s[len(s)-1] == 0 {
+		s = s[:len(s)-1]
 	}
-	return s, len(s.mhz) > 0
+	return s, len(s) > 0
 }
 
 func readCpuinfo(root fs.FS) (Frequencies, error) {
 	text, err := fs.ReadFile(root, "proc/cpuinfo")
 	if err != nil {
-		return Frequencies{}, fmt.Errorf("%w: %w", ErrFrequency, err)
+		return nil, fmt.Errorf("%w: %w", ErrFrequency, err)
 	}
 	var s Frequencies
 	core, known := -1, false
@@ -78,17 +73,17 @@ func readCpuinfo(root fs.FS) (Frequencies, error) {
 			if err != nil || core < 0 || !plausible(mhz) {
 				continue
 			}
-			for len(s.mhz) <= core {
-				s.mhz = append(s.mhz, 0)
+			for len(s) <= core {
+				s = append(s, 0)
 			}
-			s.mhz[core], known = mhz, true
+			s[core], known = mhz, true
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return Frequencies{}, fmt.Errorf("%w: /proc/cpuinfo: %w", ErrFrequency, err)
+		return nil, fmt.Errorf("%w: /proc/cpuinfo: %w", ErrFrequency, err)
 	}
 	if !known {
-		return Frequencies{}, fmt.Errorf("%w: /proc/cpuinfo has no cpu MHz line", ErrFrequency)
+		return nil, fmt.Errorf("%w: /proc/cpuinfo has no cpu MHz line", ErrFrequency)
 	}
 	return s, nil
 }

@@ -43,8 +43,8 @@ func TestRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(s.mhz) != len(tt.mhz) {
-				t.Errorf("%d cores, want %d", len(s.mhz), len(tt.mhz))
+			if len(s) != len(tt.mhz) {
+				t.Errorf("%d cores, want %d", len(s), len(tt.mhz))
 			}
 			for core, want := range tt.mhz {
 				if got, known := s.MHz(core); got != want || known != (want > 0) {

@@ -32,15 +32,6 @@ const (
 	lastKind    = Fulfill
 )
 
-// String returns the kind's name.
-func (k Kind) String() string {
-	names := [...]string{"none", "thread start", "thread end", "create", "run", "lost", "wait start", "wait end", "load", "task time", "arrive", "announce", "claim", "open", "begin", "part", "runtime's", "depends", "continue", "cancel", "give", "group", "fulfill"}
-	if int(k) < len(names) {
-		return names[k]
-	}
-	return "unknown"
-}
-
 // Counted is the flag of a WaitEnd with the number of ended iterations in WordRound; without it
 // each thread counts its own.
 const Counted Flag = 16

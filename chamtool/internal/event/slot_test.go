@@ -45,7 +45,6 @@ func TestNames(t *testing.T) {
 	for _, tt := range []struct{ got, want string }{
 		{Upstream.String(), "upstream"}, {Patched.String(), "patched"}, {Dialect(0).String(), "unknown"},
 		{Local.String(), "local"}, {Remote.String(), "remote"}, {(Replicated | Remote).String(), "replicated"}, {Flag(0).String(), "unknown"},
-		{Create.String(), "create"}, {lastKind.String(), "fulfill"}, {Kind(99).String(), "unknown"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%q, want %q", tt.got, tt.want)

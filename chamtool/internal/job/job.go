@@ -46,11 +46,9 @@ var names = []*regexp.Regexp{
 // summaries is the place of the summary in names, and fileKinds their number.
 const summaries, fileKinds = 2, 3
 
-// Load reads a directory of logs.
-func Load(ctx context.Context, dir string) (*Job, error) { return LoadObserved(ctx, dir, nil) }
-
-// LoadObserved reads as Load does, and calls read with numbers of bytes read from logs; nil is not called.
-func LoadObserved(ctx context.Context, dir string, read func(bytes int)) (*Job, error) {
+// Load reads a directory of logs, and calls read with numbers of bytes read from logs; nil is not
+// called.
+func Load(ctx context.Context, dir string, read func(bytes int)) (*Job, error) {
 	files, err := find(dir)
 	if err != nil {
 		return nil, err

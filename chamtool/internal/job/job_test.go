@@ -59,7 +59,7 @@ func folder(t *testing.T, ranks ...int) string {
 
 func load(t *testing.T, dir string) *job.Job {
 	t.Helper()
-	j, err := job.Load(t.Context(), dir)
+	j, err := job.Load(t.Context(), dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,10 +97,10 @@ func TestMissingAndTornRanks(t *testing.T) {
 }
 
 func TestNoLogs(t *testing.T) {
-	if _, err := job.Load(t.Context(), t.TempDir()); !errors.Is(err, job.ErrNoLogs) {
+	if _, err := job.Load(t.Context(), t.TempDir(), nil); !errors.Is(err, job.ErrNoLogs) {
 		t.Error(err)
 	}
-	if _, err := job.Load(t.Context(), filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := job.Load(t.Context(), filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -115,7 +115,7 @@ func TestOnlyCounted(t *testing.T) {
 	if err := file.Write(filepath.Join(dir, summary.FileName(0)), s.Write); err != nil {
 		t.Fatal(err)
 	}
-	j, err := job.Load(t.Context(), dir)
+	j, err := job.Load(t.Context(), dir, nil)
 	if err != nil || len(j.Reasons) > 0 {
 		t.Fatal(err, j)
 	}
@@ -176,7 +176,7 @@ func TestMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	j, err := job.Load(t.Context(), dir)
+	j, err := job.Load(t.Context(), dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

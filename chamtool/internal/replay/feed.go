@@ -33,7 +33,7 @@ type feed struct {
 	tokens  []uint32          // of each row, in the order of creation
 	last    uint32            // token
 	rings   []*event.Ring     // the creator's first
-	mhz     []float64         // of each core, from the last row of it
+	mhz     event.Frequencies // from the last row of each core
 }
 
 // lane is a thread that runs one task at a time.
@@ -179,7 +179,7 @@ func (f *feed) play(ctx context.Context, s *session.Session, progress func(int))
 		case starts:
 			if f.clocks(row) { // what began before ran at the old frequency
 				events += s.Drain()
-				s.SetFrequency(event.NewFrequencies(slices.Clone(f.mhz)))
+				s.SetFrequency(slices.Clone(f.mhz))
 			}
 			if err := f.begin(row); err != nil {
 				return events, err
