@@ -183,7 +183,6 @@ func (o *calibrating) measureModels(ctx context.Context, env *cli.Env) ([]profil
 		}
 		m.Model = strings.TrimSuffix(filepath.Base(job.path), ".onnx")
 		m.Family = job.family
-		m.Seconds = m.TypicalSeconds()
 		cases = append(cases, m)
 		if job.family != profiler.Operators {
 			judged++

@@ -21,9 +21,11 @@ func message(number protowire.Number, content ...[]byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), bytes.Join(content, nil))
 }
 
-// onnxModel writes a model of a graph.
+// onnxModel writes a model whose graph has the input x, one number, beside the given fields.
 func onnxModel(graph ...[]byte) []byte {
-	return append([]byte{1 << 3, 8}, append(message(8, []byte{2 << 3, 17}), message(7, graph...)...)...)
+	one := message(2, message(1, []byte{1 << 3, 1}))
+	x := message(11, message(1, []byte("x")), message(2, message(1, []byte{1 << 3, 1}, one)))
+	return append([]byte{1 << 3, 8}, append(message(8, []byte{2 << 3, 17}), message(7, append(graph, x)...)...)...)
 }
 
 // onnxCall writes a node with inputs x and output y.

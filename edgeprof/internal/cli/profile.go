@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	goruntime "runtime"
@@ -12,6 +13,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/edgeprof/internal/prediction"
 	"github.com/foretime/foretime/edgeprof/internal/profiler"
+	"github.com/foretime/foretime/edgeprof/internal/runtime"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -46,14 +48,10 @@ func (p *profiling) String() string {
 	return "run here in " + p.version
 }
 
-// profileHere runs a model with its kernels' times on this machine, and compares them with
-// its rates.
+// profileHere runs a model on this machine and compares its kernels' times with its rates.
 func profileHere(ctx context.Context, with *running, path string, a *onnx.Analysis, machine *device.Device, rates *profiler.Calibration) profiling {
 	p := profiling{busy: machine.Load.ProbedTasks != nil && *machine.Load.ProbedTasks > profiler.Busy}
-	if p.why = a.InputDecides(); p.why != nil {
-		return p
-	}
-	if p.why = checkMemory(a, machine.Load.MemoryAvailableBytes); p.why != nil {
+	if p.why = cmp.Or(a.InputDecides(), checkMemory(a, machine.Load.MemoryAvailableBytes)); p.why != nil {
 		return p
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, longestProfile, fmt.Errorf("it takes longer than %v", longestProfile))
@@ -96,7 +94,7 @@ func (r *running) profile(ctx context.Context, path string, a *onnx.Analysis, fe
 	if err != nil {
 		return m, err
 	}
-	many := int(max(1, min(mostInference, burstSeconds/first.Seconds[0])))
+	many := burstLength(first)
 	profiles, err := session.Profile(ctx, inputs, max(fewestBursts, fewest, many))
 	if err != nil {
 		return m, err
@@ -113,8 +111,13 @@ func (r *running) profile(ctx context.Context, path string, a *onnx.Analysis, fe
 		}
 		m.Times = append(m.Times, burst.UncontendedSeconds(r.threads))
 	}
-	m.Seconds = slices.Min(m.Times)
+	m.Seconds = m.TypicalSeconds()
 	return m, nil
+}
+
+// burstLength returns how many inferences follow one another in a burst, after those that t is of.
+func burstLength(t runtime.Timing) int {
+	return int(max(1, min(mostInference, burstSeconds/slices.Min(t.Seconds))))
 }
 
 // predictorFor returns the predictor for one model on this machine, or, if it is not local, on

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,7 +12,7 @@ import (
 	"github.com/foretime/foretime/edgeprof/internal/onnx"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/plural"
-	"github.com/foretime/foretime/shared/timing"
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // timed holds the times of real inferences of a model.
@@ -24,11 +25,9 @@ type timed struct {
 	Min      float64 `json:"min_seconds"`
 	P50      float64 `json:"p50_seconds"`
 	P90      float64 `json:"p90_seconds"`
-	// Uncontended is the median without the time that inferences waited for CPUs.
+	// Uncontended is the median of bursts without the time that they waited for CPUs.
 	Uncontended float64 `json:"uncontended_p50_seconds"`
 	Load        float64 `json:"load_seconds"` // reading the weights
-
-	shortest float64 // without these waits
 }
 
 // busyFactor is the part of the median time that waits for processors have on a machine that does
@@ -55,7 +54,7 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 				return err
 			}
 			if t.P50 > busyFactor*t.Uncontended {
-				env.Log.Warnf("other work ran on the processors: without waits for them min %s, p50 %s ms", cli.Text(1000*t.shortest), cli.Text(1000*t.Uncontended))
+				env.Log.Warnf("other work ran on the processors: without waits for them p50 %s ms", cli.Text(1000*t.Uncontended))
 			}
 			record.Outcome("rank", with.recordKey(args[0], t.Threads), t.P50)
 			return out.Print(env, t, func(p *cli.Page) {
@@ -98,32 +97,29 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with *running, wa
 	if err != nil {
 		return timed{}, err
 	}
-	bar := env.Progress("time", int64(warmup+runs))
+	bar := env.Progress("time", int64(runs))
 	defer bar.Done()
-	var took, alone timing.Latencies
-	for i := range warmup + runs {
-		one, err := session.Time(ctx, inputs, 1)
+	burst := 1
+	if warmup > 0 {
+		first, err := session.Time(ctx, inputs, warmup)
 		if err != nil {
 			return timed{}, fmt.Errorf("%s: %w", path, err)
 		}
-		if i >= warmup {
-			if err := errors.Join(took.Add(one.Seconds[0]), alone.Add(one.UncontendedSeconds(with.threads))); err != nil {
-				return timed{}, err
-			}
+		burst = max(1, min(burstLength(first), runs/fewestBursts))
+	}
+	var took, alone []float64
+	for len(took) < runs {
+		times, err := session.Time(ctx, inputs, min(burst, runs-len(took)))
+		if err != nil {
+			return timed{}, fmt.Errorf("%s: %w", path, err)
 		}
-		bar.Add(1)
+		took = append(took, times.Seconds...)
+		alone = append(alone, times.UncontendedSeconds(with.threads))
+		bar.Add(int64(len(times.Seconds)))
 	}
-	s, err := took.Summary()
-	if err != nil {
-		return timed{}, err
-	}
-	t.Min = s.Min
-	t.P50 = s.P50
-	t.P90 = s.P90
-	if s, err = alone.Summary(); err != nil {
-		return timed{}, err
-	}
-	t.Uncontended = s.P50
-	t.shortest = s.Min
+	t.Min = slices.Min(took)
+	t.P50 = stats.Median(took)
+	t.P90 = stats.Quantile(took, 0.9)
+	t.Uncontended = stats.Median(alone)
 	return t, nil
 }
