@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,6 +57,28 @@ func TestRealDepths(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("down to depth %d: tasks by depth %v, want %v", depth, got, want)
+		}
+	}
+}
+
+// Work and span are known for fine tasks of which most are only counted. The span contains the
+// longest task and all its parents' work before them, and no more than the work.
+func TestRealFloodGraph(t *testing.T) {
+	needOpenMP(t)
+	program := filepath.Join(t.TempDir(), "cutoff")
+	compile(t, "", "clang", "-fopenmp", "-O2", "-g", "-Wall", "-Werror", "-o", program, "testdata/cutoff.c")
+	for _, args := range [][]string{{"fib", "22"}, {"health", "6"}} {
+		_, logs := underOMPT(t, []string{"CHAMTOOL_RING_SLOTS=512"}, program, args...)
+		s := rankOf(t, logs).Summary
+		if g := s.Graph; s.Unread == 0 || g == nil || g.Lost != 0 || !(g.Span > 0 && g.Span < g.Work) || g.Work > 3.2*s.RunSeconds {
+			t.Errorf("%v: %d only counted, graph %+v in %v s", args, s.Unread, g, s.RunSeconds)
+		}
+		sum := 0.0
+		for _, part := range s.Critical {
+			sum += part.Seconds
+		}
+		if g := s.Graph; g != nil && math.Abs(sum-g.Span) > 0.05*g.Span {
+			t.Errorf("%v: parts of the span take %v of %v s", args, sum, g.Span)
 		}
 	}
 }

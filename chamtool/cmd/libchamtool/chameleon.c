@@ -113,27 +113,26 @@ static void on_task_create(void *task, tool_data *data, const void *caller) {
 // start notes a task's beginning. A task that was created here has a name already;
 // one that came from another rank, or from the patched library, which names none,
 // gets one now and is described.
-static inline void start(void *task, int flag, tool_data *data) {
-    struct ring *r = my_ring();
-    if (!r) return;
+static inline void start(struct ring *r, void *task, int flag, tool_data *data) {
     uint64_t at = ticks(), token = get_token(data);
     if (library.patched || flag != TASK_LOCAL || !token) {
         token = set_token(data, name());
         describe(library.patched && flag == TASK_LOCAL ? EVENT_CLAIM : EVENT_ARRIVE, flag, at, task, token);
     } else {
-        atomic_store_explicit(&r->started, atomic_load_explicit(&r->started, memory_order_relaxed) + 1, memory_order_relaxed);
+        add(&r->started, 1);
     }
     begin_run(r, token, at);
 }
 
 static void on_task_schedule(void *task, int flag, tool_data *data, int what, void *prior, int prior_flag, tool_data *prior_data) {
     (void)prior, (void)prior_flag, (void)prior_data;
-    if (!on() || !data) return;
+    struct ring *r;
+    if (!on() || !data || !(r = my_ring())) return;
     switch (what) {
     case SCHEDULE_START:
-    case SCHEDULE_YIELD: start(task, flag, data); break;
+    case SCHEDULE_YIELD: start(r, task, flag, data); break;
     case SCHEDULE_END:
-    case SCHEDULE_CANCEL: end_run(EVENT_RUN, flag, get_token(data)); break;
+    case SCHEDULE_CANCEL: end_run(r, EVENT_RUN, flag, get_token(data), ticks()); break;
     }
 }
 

@@ -102,7 +102,7 @@ func start(process, settings unsafe.Pointer) bool {
 	}
 	c.session = session.New(session.Options{
 		Config: cfg, Model: model, Rank: c.rank, Ranks: c.ranks, Dialect: c.dialect,
-		Rings: c.attach, Clock: clock, CPUTime: threadCPU, Symbol: c.symbol, Body: c.body, Create: c.create,
+		Rings: c.attach, Clock: clock, CPUTime: threadCPU, Symbol: c.symbol, Body: c.body, Graph: graph, Create: c.create,
 	})
 	c.decisions.queue.Session = c.session
 	for _, w := range c.session.Warnings() {
@@ -175,6 +175,19 @@ func clock() (ticks, ns uint64) {
 // it. It is the clock's and not getrusage's, which stands still between the
 // kernel's ticks: most drains are shorter.
 func threadCPU() time.Duration { return time.Duration(C.chamtool_thread_cpu()) }
+
+// graph returns the graph of the program's tasks so far.
+func graph() (g event.Graph, known bool) {
+	var c C.struct_graph
+	known = C.chamtool_graph(&c) != 0
+	g = event.Graph{Work: uint64(c.work), Span: uint64(c.span), Lost: uint64(c.lost)}
+	for i, ticks := range c.parts {
+		if ticks > 0 {
+			g.Parts = append(g.Parts, event.PathPart{Place: uint64(c.places[i]), Outside: i == 0, Ticks: uint64(ticks)})
+		}
+	}
+	return g, known
+}
 
 // readEarly returns what the program did before its first use of OpenMP.
 func readEarly() summary.Early {

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "graph.h"
 #include "ompt.h"
 #include "run.h"
 
@@ -30,15 +31,6 @@ static struct {
     _Atomic uint64_t forked;          // where the last team was forked
     _Atomic int marked;               // the program says itself where iterations end
 } omp;
-
-// A task's data is its token in the low 52 bits, of which its construct takes bits 32 to 39
-// that tokens leave 0, the number of its taskloop, its level, COUNTED, and whether it has begun.
-#define BEGUN (1ull << 63)
-
-static inline uint64_t token_of(uint64_t data) { return data & ((1ull << 52) - 1) & ~(0xffull << 32); }
-static inline uint64_t construct_of(uint64_t data) { return data >> 32 & 0xff; }
-static inline unsigned loop_of(uint64_t data) { return data >> 52 & 0x1f; }
-static inline uint64_t level_of(uint64_t data) { return data >> 57 & (DEPTHS - 1); }
 
 // construct_at returns the number of the construct at a place; 0 if there are too many.
 static uint64_t construct_at(uint64_t place) {
@@ -183,6 +175,7 @@ static __thread struct team {
     uint64_t number; // of the region: its record may be used again
     unsigned size;
     uint32_t base; // tasks that were under way when this thread entered it
+    struct task *task;
 } teams[16];
 
 // current_team returns the innermost team of this thread, NULL outside of regions.
@@ -193,27 +186,43 @@ static inline int alone(void) {
     return team && team->size == 1;
 }
 
+static __thread struct task *initial; // outside of teams
+
+// current_task returns the task that this thread is in, NULL without memory.
+static struct task *current_task(struct ring *r) {
+    struct team *team = current_team();
+    if (r->depth > (team ? team->base : 0) && r->depth <= MOST_NESTED) return r->under_way[r->depth - 1].task;
+    if (team) return team->task;
+    if (!initial) initial = create_implicit(r, NULL, ticks());
+    return initial;
+}
+
 static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task, unsigned threads, unsigned number, int flags) {
     (void)task, (void)number;
     if (!(flags & OMPT_TASK_IMPLICIT)) return;
     struct region *region = parallel ? parallel->ptr : NULL;
-    struct ring *r;
+    struct ring *r = on() ? my_ring() : NULL;
+    uint64_t at = ticks();
     if (endpoint != OMPT_BEGIN) {
+        struct team *team = current_team();
+        if (r && team && team->task) end_task(r, team->task, at);
         implicit_tasks -= implicit_tasks > 0;
         struct team *outer = current_team();
-        if (helper || !on() || !(r = my_ring())) return;
-        if (outer && outer->region) enter_region(r, outer->region->place, ticks());
-        else stop_computing(r, ticks());
+        if (helper || !r) return;
+        if (outer && outer->region) enter_region(r, outer->region->place, at);
+        else stop_computing(r, at);
         return;
     }
     helper = region == &helpers;
     if (begun && !helper) join_team();
-    if (region && !helper && on() && (r = my_ring())) {
+    if (region && !helper && r) {
         follow(r, region->root);
-        enter_region(r, region->place, ticks());
+        enter_region(r, region->place, at);
     }
-    if (implicit_tasks < 16)
-        teams[implicit_tasks] = (struct team){region, region ? atomic_load(&region->number) : 0, threads, own_ring ? (uint32_t)own_ring->depth : 0};
+    if (implicit_tasks < 16) {
+        struct task *own = r && !helper ? create_implicit(r, region, at) : NULL;
+        teams[implicit_tasks] = (struct team){region, region ? atomic_load(&region->number) : 0, threads, own_ring ? (uint32_t)own_ring->depth : 0, own};
+    }
     implicit_tasks++;
 }
 
@@ -238,7 +247,9 @@ static void on_parallel_begin(ompt_data *task, const void *frame, ompt_data *par
     atomic_store(&region->ended, 0);
     atomic_store(&region->number, ++r->forks);
     parallel->ptr = region;
-    if (!inner && r->since) fork_region(r, region->place, ticks());
+    uint64_t at = ticks();
+    fork_team(r, current_task(r), region, at);
+    if (!inner && r->since) fork_region(r, region->place, at);
 }
 
 // under_way reports whether a task lies on this thread's stack.
@@ -252,8 +263,11 @@ static inline int under_way(const struct ring *r, uint64_t token) {
 static __attribute__((noinline)) void end_stale_part(struct ring *r) {
     struct under_way *run = end_inner(r);
     uint64_t at = ticks(), token = atomic_load(&run->token);
-    int reported = !(token & TAKEN) && atomic_compare_exchange_strong(&run->token, &token, 0) && push_run(r, EVENT_RUN, 1, run, token, r->shown, at);
-    contain(r, run, at, reported);
+    int ours = !(token & TAKEN) && atomic_compare_exchange_strong(&run->token, &token, 0);
+    if (ours) pause_task(r, run->task, at);
+    release_task(r, run->task, 1);
+    contain(r, run, at, ours && push_run(r, EVENT_RUN, 1, run, token, r->shown, at));
+    resume_task(current_task(r), at);
 }
 
 // end_stale_parts ends the parts on top of this thread's tasks that are over without a report: those
@@ -261,7 +275,8 @@ static __attribute__((noinline)) void end_stale_part(struct ring *r) {
 // is in none of them.
 static inline void end_stale_parts(struct ring *r, const ompt_data *current) {
     while (__builtin_expect(r->depth > 0 && r->depth <= MOST_NESTED && r->under_way[r->depth - 1].loop & CONTINUED, 0)) {
-        uint64_t token = current ? token_of(current->value) : 0, top = atomic_load(&r->under_way[r->depth - 1].token) & ~TAKEN;
+        const struct task *task = current ? current->ptr : NULL;
+        uint64_t token = task ? task->token : 0, top = atomic_load(&r->under_way[r->depth - 1].token) & ~TAKEN;
         uint64_t base = current_team() ? current_team()->base : 0;
         if (token == top || r->depth <= base || (token && !under_way(r, token))) return;
         end_stale_part(r);
@@ -282,40 +297,28 @@ static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, in
     TIMED;
     if (!creates() || !(flags & OMPT_TASK_EXPLICIT) || !(r = my_ring())) return;
     end_stale_parts(r, by);
-    uint64_t at = ticks(), entry = (uint64_t)(uintptr_t)address, token = name();
+    uint64_t at = ticks(), entry = (uint64_t)(uintptr_t)address;
     unsigned number = 0;
     if (__builtin_expect(of_runtime(entry) || loops_deep > 0, 0)) number = loop_here(r);
     if (number) entry = atomic_load_explicit(&omp.loops[number], memory_order_relaxed);
     if (__builtin_expect(entry == atomic_load_explicit(&omp.forked, memory_order_relaxed), 0)) entry = caller();
     if (__builtin_expect(of_runtime(entry), 0)) entry = tail_of(r);
     uint64_t place = place_of(r, entry), known = construct(place);
-    const struct under_way *parent = innermost(r);
-    uint64_t level = r->depth ? parent->level + !(parent->loop & RUNTIMES) : 1;
-    if (level > DEPTHS - 1) level = DEPTHS - 1;
-    task->value = token | known << 32 | (uint64_t)number << 52 | level << 57;
-    if (__builtin_expect(!has_spare(r, r->quarter), 0)) { // the rest is for the tasks that are open
-        task->value |= COUNTED;
-        add(&unread_of(r, known)->created, 1);
+    struct task *t = create_task(r, current_task(r), known, at);
+    if (!t) {
+        add(&r->dropped, 1);
         return;
     }
-    push(EVENT_OPEN, 1 | (flags & OMPT_TASK_UNDEFERRED && !alone() ? FLAG_UNDEFERRED : 0), 0, at, token, place);
-}
-
-// The kinds of dependences, as in package event, in the highest bits of a word above the address.
-enum { DEPENDS_IN = 1, DEPENDS_OUT, DEPENDS_MUTEXINOUTSET, DEPENDS_INOUTSET, DEPENDS_KIND = 60 };
-#define DEPENDS_ON(address, kind) (((uint64_t)(address) & ((1ull << DEPENDS_KIND) - 1)) | (uint64_t)(kind) << DEPENDS_KIND)
-
-// push_dependences writes what a task depends on, or for no token what the present one waits for.
-static void push_dependences(struct ring *r, uint64_t token, const uint64_t *words, uint64_t n) {
-    uint64_t further = (n + SLOT_WORDS - 1) / SLOT_WORDS, head = room(r, 1 + further);
-    if (head == UINT64_MAX) return;
-    uint64_t *slot = r->slots[head & r->mask];
-    slot[0] = header(EVENT_DEPENDS, 1, n, further, 0);
-    slot[1] = ticks();
-    slot[2] = token;
-    slot[3] = 0;
-    for (uint64_t i = 0; i < n; i++) r->slots[(head + 1 + i / SLOT_WORDS) & r->mask][i % SLOT_WORDS] = words[i];
-    publish(r, head, 1 + further);
+    const struct under_way *parent = innermost(r);
+    uint64_t level = r->depth ? parent->level + !(parent->loop & RUNTIMES) : 1;
+    t->level = level < DEPTHS ? (uint8_t)level : DEPTHS - 1;
+    t->loop = (uint8_t)number;
+    t->undeferred = flags & OMPT_TASK_UNDEFERRED && !alone();
+    t->token = name();
+    task->ptr = t;
+    t->counted = !has_spare(r, r->quarter); // the rest is for the tasks that are open
+    if (__builtin_expect(t->counted, 0)) add(&unread_of(r, known)->created, 1);
+    else push(EVENT_OPEN, 1, 0, at, t->token, place);
 }
 
 static inline int dependence_kind(int type) {
@@ -324,17 +327,12 @@ static inline int dependence_kind(int type) {
     return type == OMPT_DEPENDENCE_INOUTSET ? DEPENDS_INOUTSET : DEPENDS_OUT;
 }
 
-// on_dependences writes what a task depends on. The address 0 is that of all memory.
 static void on_dependences(ompt_data *task, const ompt_dependence *list, int count) {
     struct ring *r;
-    uint64_t token, words[MAX_SIZES];
-    if (!on() || !(r = my_ring()) || !(token = token_of(task->value)) || task->value & COUNTED) return;
-    for (int i = 0, n = 0; i < count; i++) {
+    if (!on() || !task->ptr || !(r = my_ring())) return;
+    for (int i = 0; i < count; i++) {
         int type = list[i].type, all = type == OMPT_DEPENDENCE_OUT_ALL_MEMORY || type == OMPT_DEPENDENCE_INOUT_ALL_MEMORY;
-        words[n++] = DEPENDS_ON(all ? 0 : list[i].variable.value, dependence_kind(type));
-        if (n < MAX_SIZES && i + 1 < count) continue;
-        push_dependences(r, token, words, (uint64_t)n);
-        n = 0;
+        depend_on(r, task->ptr, all ? 0 : list[i].variable.value, dependence_kind(type));
     }
 }
 
@@ -347,22 +345,22 @@ typedef void (*kmp_wait)(void *, int32_t, int32_t, struct kmp_dependence *, int3
 static void wait_for_dependences(kmp_wait next, void *place, int32_t thread, int32_t n, struct kmp_dependence *list, int32_t n2, struct kmp_dependence *list2, int32_t no_wait) {
     static __thread int within; // one of the two functions calls the other
     struct ring *r = on() && !within && !no_wait ? own_ring : NULL;
-    uint64_t words[MAX_SIZES], at;
-    within++;
-    if (r && n <= MAX_SIZES) {
-        for (int32_t i = 0; i < n; i++) {
-            int kind = list[i].flags & 2 ? DEPENDS_OUT : list[i].flags & 4 ? DEPENDS_MUTEXINOUTSET : list[i].flags & 8 ? DEPENDS_INOUTSET : DEPENDS_IN;
-            words[i] = DEPENDS_ON(list[i].address, kind);
-        }
-        push_dependences(r, 0, words, (uint64_t)n);
+    struct task *task = r ? current_task(r) : NULL;
+    if (r) {
         push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
+        begin_wait(r, task, WAIT_OTHER, innermost(r)->from);
         stop_computing(r, innermost(r)->from);
     }
+    within++;
     next(place, thread, n, list, n2, list2, no_wait);
     within--;
-    if (!r || n > MAX_SIZES) return;
-    uint64_t idle = push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration));
-    at = ticks();
+    if (!r) return;
+    uint64_t idle = push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration)), at = ticks();
+    for (int32_t i = 0; task && i < n; i++) {
+        int kind = list[i].flags & 2 ? DEPENDS_OUT : list[i].flags & 4 ? DEPENDS_MUTEXINOUTSET : list[i].flags & 8 ? DEPENDS_INOUTSET : DEPENDS_IN;
+        await_address(task, (uint64_t)list[i].address, kind);
+    }
+    end_wait(r, task, WAIT_OTHER, at);
     if (!r->computing) return;
     add_time(r, TIME_BARRIER, place_of(r, (uint64_t)(uintptr_t)__builtin_return_address(0)), idle);
     start_computing(r, at);
@@ -435,14 +433,14 @@ static inline uint64_t body_of(uint64_t address) {
 // describe writes what a task works on. The runtime keeps five words of its own
 // before a task's variables, of which the block shows the last two. The second one
 // is the function of the task.
-static inline void describe(struct ring *r, uint64_t at, uint64_t *task) {
+static inline void describe(struct ring *r, uint64_t at, struct task *t) {
     uint64_t sizes[2 * MOST_WORDS], n = 0, before = 0;
-    if (__builtin_expect(*task & COUNTED || !has_spare(r, 3 + MOST_WORDS), 0)) {
-        struct unread *u = unread_of(r, construct_of(*task));
+    if (__builtin_expect(t->counted || !has_spare(r, 3 + MOST_WORDS), 0)) {
+        struct unread *u = unread_of(r, t->construct);
         add(&u->begun, 1);
-        add(&u->half_reported, !(*task & COUNTED));
-        add(&u->begun_reported, !(*task & COUNTED));
-        *task |= COUNTED;
+        add(&u->half_reported, !t->counted);
+        add(&u->begun_reported, !t->counted);
+        t->counted = 1;
         return;
     }
     void *block;
@@ -451,7 +449,7 @@ static inline void describe(struct ring *r, uint64_t at, uint64_t *task) {
     if (omp.memory && omp.memory(&block, &size, 0)) {
         uintptr_t from = (uintptr_t)block, skip = from & 7 ? 20 : 8;
         const uint64_t *word = (const uint64_t *)(from + skip), *end = word + (size > skip ? (size - skip) / 8 : 0);
-        if (loop_of(*task) && end - word >= 2) {
+        if (t->loop && end - word >= 2) {
             sizes[n++] = word[1] - word[0]; // its iterations less one, or times the step
             sizes[n++] = 0;
             word += 2;
@@ -470,20 +468,55 @@ static inline void describe(struct ring *r, uint64_t at, uint64_t *task) {
     uint64_t *slot = r->slots[head & r->mask];
     slot[0] = header(EVENT_BEGIN, 1, n, further, (int32_t)atomic_load_explicit(&tool.iteration, memory_order_relaxed));
     slot[1] = at;
-    slot[2] = token_of(*task);
+    slot[2] = t->token;
     slot[3] = body;
     for (uint64_t i = 0; i < n; i++) r->slots[(head + 1 + i / SLOT_WORDS) & r->mask][i % SLOT_WORDS] = sizes[i];
     publish(r, head, 1 + further);
 }
 
 // cancel reports that a task was discarded before it began.
-static void cancel(struct ring *r, uint64_t task) {
-    if (task & COUNTED || !has_spare(r, 1)) {
-        struct unread *u = unread_of(r, construct_of(task));
+static void cancel(struct ring *r, const struct task *t) {
+    if (t->counted || !has_spare(r, 1)) {
+        struct unread *u = unread_of(r, t->construct);
         add(&u->cancelled, 1);
-        add(&u->half_reported, !(task & COUNTED));
-        add(&u->begun_reported, !(task & COUNTED));
-    } else push(EVENT_CANCEL, 1, (int32_t)atomic_load_explicit(&tool.iteration, memory_order_relaxed), ticks(), token_of(task), 0);
+        add(&u->half_reported, !t->counted);
+        add(&u->begun_reported, !t->counted);
+    } else push(EVENT_CANCEL, 1, (int32_t)atomic_load_explicit(&tool.iteration, memory_order_relaxed), ticks(), t->token, 0);
+}
+
+// stop reports the end of a task's run, or of a part of it, and goes on with what is around it.
+static inline void stop(struct ring *r, struct task *t, int kind, int ended, uint64_t at) {
+    const struct under_way *top = innermost(r);
+    int continued = top->task == t && top->loop & CONTINUED;
+    end_run(r, kind, 1, t->token, at);
+    if (ended) end_task(r, t, at);
+    else pause_task(r, t, at);
+    if (__builtin_expect(continued, 0)) release_task(r, t, 1);
+    resume_task(current_task(r), at);
+}
+
+// go_on begins a task on this thread, or continues it.
+static inline void go_on(struct ring *r, struct task *t, uint64_t at) {
+    uint64_t continued = t->begun ? CONTINUED : 0;
+    pause_task(r, current_task(r), at);
+    begin_task(r, t, at);
+    t->begun = 1;
+    if (!continued) {
+        describe(r, at, t);
+    } else {
+        atomic_fetch_add(&t->holds, 1); // by what is under way
+        if (!t->counted && !has_spare(r, 3)) t->counted = 1, add(&unread_of(r, t->construct)->half_reported, 1); // what follows is only counted
+    }
+    if (r->depth < MOST_NESTED) {
+        struct under_way *run = &r->under_way[r->depth];
+        run->task = t;
+        run->loop = t->loop | continued;
+        run->level = t->level;
+        run->construct = t->construct | (t->counted ? COUNTED : 0);
+        run->ends_idling = r->computing && !r->since;
+        if (run->ends_idling) start_computing(r, at);
+    }
+    begin_run(r, t->token, at);
 }
 
 static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
@@ -491,46 +524,31 @@ static void on_task_schedule(ompt_data *prior, int status, ompt_data *next) {
     TIMED;
     if (!on() || !(r = my_ring())) return;
     end_stale_parts(r, prior);
+    struct task *before = prior->ptr, *after = next ? next->ptr : NULL;
     switch (status) {
     case OMPT_TASK_COMPLETE:
     case OMPT_TASK_CANCEL:
     case OMPT_TASK_DETACH:
-        if (!(prior->value & BEGUN)) { // an implicit task, one that began before there was a tool, or one that never began
-            if (status == OMPT_TASK_CANCEL && token_of(prior->value)) cancel(r, prior->value);
-            return;
+        if (!before || !before->begun) { // an implicit task, one that began before there was a tool, or one that never began
+            if (!before || status != OMPT_TASK_CANCEL) return;
+            cancel(r, before);
+            end_task(r, before, ticks());
+        } else {
+            stop(r, before, EVENT_RUN, status != OMPT_TASK_DETACH, ticks());
         }
-        end_run(EVENT_RUN, status == OMPT_TASK_DETACH ? 1 | FLAG_DETACHED : 1, token_of(prior->value));
-        prior->value = status == OMPT_TASK_DETACH ? token_of(prior->value) : 0;
+        if (status == OMPT_TASK_DETACH) before->begun = 0;
+        else prior->ptr = NULL;
         return; // what goes on is on the stack already
     case OMPT_TASK_LATE_FULFILL:
-        if (token_of(prior->value)) push(EVENT_FULFILL, 1, 0, ticks(), token_of(prior->value), 0);
+        if (before) fulfill_task(r, before, current_task(r), ticks());
+        prior->ptr = NULL;
         return;
     case OMPT_TASK_SWITCH:
     case OMPT_TASK_YIELD: break;
     default: return; // an event that a task waited for
     }
-    uint64_t token = next ? token_of(next->value) : 0;
-    if (!token || (next->value & BEGUN && under_way(r, token))) { // an untied task leaves the thread before its end
-        if (prior->value & BEGUN && under_way(r, token_of(prior->value))) end_run(EVENT_PART, 1, token_of(prior->value));
-        return;
-    }
-    uint64_t at = ticks(), continued = next->value & BEGUN ? CONTINUED : 0;
-    if (!continued) {
-        next->value |= BEGUN;
-        describe(r, at, &next->value);
-    } else if (!(next->value & COUNTED)) {
-        if (has_spare(r, 3)) push(EVENT_CONTINUE, 1, 0, at, token, 0);
-        else next->value |= COUNTED, add(&unread_of(r, construct_of(next->value))->half_reported, 1); // what follows is only counted
-    }
-    if (r->depth < MOST_NESTED) {
-        struct under_way *run = &r->under_way[r->depth];
-        run->loop = loop_of(next->value) | continued;
-        run->level = level_of(next->value);
-        run->construct = construct_of(next->value) | (next->value & COUNTED);
-        run->ends_idling = r->computing && !r->since;
-        if (run->ends_idling) start_computing(r, at);
-    }
-    begin_run(r, token, at);
+    if (after && !(after->begun && under_way(r, after->token))) go_on(r, after, ticks());
+    else if (before && before->begun && under_way(r, before->token)) stop(r, before, EVENT_PART, 0, ticks()); // an untied task leaves the thread before its end
 }
 
 // ---- iterations -------------------------------------------------------------
@@ -547,10 +565,11 @@ static uint64_t count_created(const struct ring *root) {
 
 // end_iteration closes the iteration under way of a root if tasks were created in it: once,
 // whichever of the threads that wait is the first to go on.
-static void end_iteration(struct ring *root) {
+static void end_iteration(struct ring *r, struct ring *root, uint64_t at) {
     uint64_t n = count_created(root), before = atomic_load(&root->closed);
     if (n <= before || atomic_load(&root->iteration) != entered) return;
     if (!atomic_compare_exchange_strong(&root->closed, &before, n)) return;
+    keep_graph(r, current_task(r), at);
     atomic_fetch_add(&root->iteration, 1);
     atomic_fetch_add(&tool.iteration, 1);
     notice_unloads();
@@ -578,15 +597,15 @@ static void count_wait(struct ring *r, int kind, uint64_t address, uint64_t idle
         uint64_t ended = atomic_load(&region->number) == team->number ? atomic_load(&region->ended) : 1;
         if (ended && ended < at) stop = ended;
     }
+    if (stop < at) pause_task(r, team->task, 0);
     add_time(r, TIME_BARRIER, !address || of_runtime(address) ? region->place : place_of(r, address), idle > at - stop ? idle - (at - stop) : 0);
     if (stop == at) start_computing(r, at);
 }
 
-// class returns the flag of a wait.
-static inline int class(int kind) {
-    if (kind == OMPT_TASKWAIT) return FLAG_COUNTED | WAIT_TASKWAIT;
-    if (kind == OMPT_TASKGROUP) return FLAG_COUNTED | WAIT_TASKGROUP;
-    return kind == OMPT_REDUCTION ? FLAG_COUNTED : FLAG_COUNTED | WAIT_BARRIER;
+static inline int class_of(int kind) {
+    if (kind == OMPT_TASKWAIT) return WAIT_TASKWAIT;
+    if (kind == OMPT_TASKGROUP) return WAIT_TASKGROUP;
+    return kind == OMPT_REDUCTION ? WAIT_OTHER : WAIT_BARRIER;
 }
 
 // An iteration ends where all its tasks were waited for: at a taskwait, a taskgroup's end,
@@ -596,18 +615,22 @@ static void synchronize(int kind, int endpoint, ompt_data *parallel, ompt_data *
     TIMED;
     if (!on() || (helper && !(own_ring && own_ring->depth > 0)) || !(r = my_ring())) return;
     end_stale_parts(r, task);
+    struct task *current = current_task(r);
     if (kind == OMPT_TASKGROUP && !is_wait) {
-        if (endpoint == OMPT_BEGIN) push(EVENT_GROUP, 1, 0, ticks(), 0, 0);
+        if (endpoint == OMPT_BEGIN) enter_group(r, current);
         return;
     }
     if (endpoint == OMPT_BEGIN) {
         if (r->depth == 0) entered = atomic_load(&root_of(r)->iteration);
-        push_wait(EVENT_WAIT_START, class(kind), 0);
+        push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
+        begin_wait(r, current, class_of(kind), innermost(r)->from);
         stop_computing(r, innermost(r)->from);
         return;
     }
-    if (ends(kind, parallel, r)) end_iteration(root_of(r));
-    uint64_t idle = push_wait(EVENT_WAIT_END, class(kind), atomic_load(&tool.iteration));
+    uint64_t at = ticks();
+    end_wait(r, current, class_of(kind), at);
+    if (ends(kind, parallel, r)) end_iteration(r, root_of(r), at);
+    uint64_t idle = push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration));
     count_wait(r, kind, (uint64_t)(uintptr_t)address, idle);
 }
 
@@ -625,15 +648,19 @@ static void on_parallel_end(ompt_data *parallel, ompt_data *task, int flags, con
     struct ring *r;
     if (!on() || !(r = my_ring())) return;
     struct region *region = parallel->ptr;
-    if (region) atomic_store(&region->ended, ticks());
-    if (region && !region->inner) leave_regions(r, ticks());
+    uint64_t at = ticks();
+    if (region) {
+        atomic_store(&region->ended, at);
+        join_teams(current_task(r), region, at);
+        if (!region->inner) leave_regions(r, at);
+    }
     if (!ends(0, parallel, r)) return;
     struct ring *root = root_of(r);
     uint64_t before = entered = atomic_load(&root->iteration);
-    end_iteration(root);
+    end_iteration(r, root, at);
     if (atomic_load(&root->iteration) == before) return;
-    push_wait(EVENT_WAIT_START, FLAG_COUNTED | WAIT_BARRIER, 0);
-    push_wait(EVENT_WAIT_END, FLAG_COUNTED | WAIT_BARRIER, atomic_load(&tool.iteration));
+    push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
+    push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration));
 }
 
 static int on_control(uint64_t command, uint64_t modifier, void *arg, const void *address) {
@@ -643,7 +670,7 @@ static int on_control(uint64_t command, uint64_t modifier, void *arg, const void
     if (!r) return 0;
     atomic_store(&omp.marked, 1);
     entered = atomic_load(&root_of(r)->iteration);
-    end_iteration(root_of(r));
+    end_iteration(r, root_of(r), ticks());
     push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
     push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration));
     return 0;
@@ -709,6 +736,8 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     for (struct ring *r = atomic_load(&tool.rings); r; r = r->next) atomic_store(&r->closed, count_created(r));
     atomic_store(&tool.iteration, 0);
     atomic_store(&omp.marked, 0);
+    reset_graph();
+    initial = NULL;
     if (!begin_process()) return 0;
     struct ring *r = my_ring();
     if (r) leave_regions(r, ticks());

@@ -73,6 +73,7 @@ int prepare_rings(void) {
         atomic_store(&r->started, 0);
         atomic_store(&r->changed, 0);
         atomic_store(&r->calls, 0);
+        atomic_store(&r->work, 0);
         memset(r->unread, 0, CONSTRUCTS * ITERATIONS * sizeof *r->unread);
         memset(r->times, 0, PLACES * sizeof *r->times);
         memset(r->depths, 0, DEPTHS * sizeof *r->depths);

@@ -25,21 +25,12 @@ enum {
     EVENT_BEGIN,
     EVENT_PART,
     EVENT_RUNTIMES,
-    EVENT_DEPENDS,
-    EVENT_CONTINUE,
     EVENT_CANCEL,
     EVENT_GIVE,
-    EVENT_GROUP,
-    EVENT_FULFILL,
 };
 
 enum {
     FLAG_COUNTED = 16, // of a wait: its end reports how many iterations have ended
-    WAIT_BARRIER = 1,  // with it, the class of the wait
-    WAIT_TASKWAIT = 2,
-    WAIT_TASKGROUP = 3,
-    FLAG_DETACHED = 32,  // of a run: the task ends when its event is fulfilled
-    FLAG_UNDEFERRED = 2, // of a creation: the parent waits for the task
     SLOT_WORDS = 4,
     MAX_SIZES = 15 * SLOT_WORDS,
     MOST_NESTED = 65535,
@@ -49,6 +40,7 @@ enum {
     PLACES = 128,     // of which a thread's times are kept separately
     DEPTHS = 32,      // of tasks that are counted separately; deeper ones count to the last
     REGIONS = 64,     // parallel regions that a thread forked last
+    PARTS = 10,       // of a path: outside of tasks, the first constructs, all others
     UNLOADS = 48, // a place holds the number of unloads above its address: what is loaded later may have the same address
 };
 
@@ -64,6 +56,28 @@ struct place_time {
     _Atomic uint64_t work;          // bits of the work-sharing constructs in it, by ompt_work_t
 };
 
+// path is a chain of work in which each part waits for the one before.
+struct path {
+    _Atomic uint64_t ticks;
+    uint64_t parts[PARTS]; // by construct
+};
+
+// cell is the beginning of what a thread keeps of the graph of tasks.
+struct cell {
+    struct ring *owner;
+    struct cell *next;
+};
+
+enum { TASK_CELL, SMALL_CELL, CELLS };
+
+// graph is the graph of all tasks, from the first creation to the end of the last iteration.
+struct graph {
+    uint64_t work, span;     // ticks
+    uint64_t parts[PARTS];   // of a path as long as the span
+    uint64_t places[PARTS];  // of their constructs
+    uint64_t lost;           // dependences without memory: the span is at least as long
+};
+
 // region is a parallel region. The thread that forks it keeps its last ones.
 struct region {
     struct ring *root; // of the outermost region
@@ -71,6 +85,8 @@ struct region {
     _Atomic uint64_t number; // of the regions of its thread
     _Atomic uint64_t ended;  // tick; 0 while it runs
     int inner;               // within another region or a task
+    struct path start;       // of the task that forked it
+    struct path barriers[2]; // up to the barriers of its team, in turn
 };
 
 // ring is one thread's events: that thread writes, the Go reader reads.
@@ -107,6 +123,7 @@ struct ring {
         uint64_t only_counted;            // the beginning of its wait has no event
         uint64_t ends_idling;       // the thread waited when it began
         uint64_t level;             // OpenMP: tasks that created it one by the other, and itself
+        struct task *task;          // OpenMP: in the graph
     } under_way[MOST_NESTED], implicit; // implicit: outside of tasks
     uint64_t shown; // of the tasks under way, those whose run an event will tell
     // OpenMP: the ring of the thread that forked the outermost region; NULL for this one. Threads of
@@ -123,6 +140,10 @@ struct ring {
     uint64_t cpu_since;           // its CPU time then, in ns; 0 if it was not read
     uint64_t called;              // callbacks
     uint64_t recent_ticks;        // of its last intervals of computing, the mean
+    _Atomic uint64_t work;        // ticks in tasks, and in regions outside of waits
+    struct cell *free[CELLS];     // of the graph
+    _Atomic(struct cell *) returned[CELLS]; // by other threads
+    uint64_t mapped[CELLS];       // cells that it owns
 } __attribute__((aligned(64)));
 
 // unread counts the tasks of a construct of which a ring had no room for an event.
@@ -166,6 +187,7 @@ int chamtool_symbol(uint64_t place, char **file, uint64_t *offset, char **name);
 int chamtool_ending(void);                       // the program is about to be ended from outside
 void chamtool_ended(void);                       // what was to be written then is
 uint64_t chamtool_unplaced(void);                // events lost for want of a ring
+int chamtool_graph(struct graph *g);             // 0 without tasks
 
 // Functions of Go that the service thread calls. Each returns
 // a value that the library can live with where it fails.

@@ -11,6 +11,7 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // newReportCommand returns report, which merges the logs of all ranks.
@@ -227,7 +228,7 @@ func lostRows(t *cli.Table, l job.LostTime, alone bool) {
 		t.Add("perfect balance saves s", savingText(*l.Saving))
 	}
 	if g := l.Graph; g != nil {
-		t.Add("work s, span s", fmt.Sprintf("%s, %s: parallelism %s", cli.Text(g.Work), cli.Text(g.Span), cli.Text(g.Parallelism)))
+		t.Add("work s, span s", fmt.Sprintf("%s, %s", cli.Text(g.Work), spanFigures(g, "")))
 		if len(g.Critical) > 0 {
 			t.Add("span by function", criticalText(g))
 		}
@@ -285,6 +286,15 @@ const maxThreads = 8
 // savingText returns a saving, its bounds and its share.
 func savingText(s job.Saving) string {
 	return fmt.Sprintf("%s [%s, %s], %s of the wall time", cli.Text(s.Seconds), cli.Text(s.Low), cli.Text(s.High), cli.Text(s.Share))
+}
+
+// spanFigures returns the span with a unit, and the parallelism. A span that lacks dependences is a
+// lower bound.
+func spanFigures(g *job.Graph, unit string) string {
+	if g.Lost > 0 {
+		return fmt.Sprintf("at least %s%s: parallelism at most %s, %s had no room", cli.Text(g.Span), unit, cli.Text(g.Parallelism), plural.Count(int(g.Lost), "dependence"))
+	}
+	return fmt.Sprintf("%s%s: parallelism %s", cli.Text(g.Span), unit, cli.Text(g.Parallelism))
 }
 
 // maxParts bounds the parts of the span that are printed.

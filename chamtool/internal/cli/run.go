@@ -275,32 +275,16 @@ func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
 	p.Line("chamtool report %s shows more", logs)
 }
 
-// workText returns the work of all threads as far as they report it.
-func workText(f job.Figures) string {
-	if f.Times == nil {
-		return "work: unknown"
-	}
-	work := 0.0
-	for _, r := range f.Times.Ranks {
-		work += r.Useful
-	}
-	return fmt.Sprintf("work %s s", cli.Text(work))
-}
-
 // spanText returns work and span, or why they are unknown.
 func spanText(f job.Figures) string {
 	if g := f.Lost.Graph; g != nil {
-		text := fmt.Sprintf("work %s s, span %s s: parallelism %s", cli.Text(g.Work), cli.Text(g.Span), cli.Text(g.Parallelism))
+		text := fmt.Sprintf("work %s s, span %s", cli.Text(g.Work), spanFigures(g, " s"))
 		if len(g.Critical) > 1 {
 			text += "; the span is " + criticalText(g)
 		}
 		return text
 	}
-	switch _, dropped := droppedTasks(f); {
-	case f.Unread > 0:
-		return fmt.Sprintf("%s down to depth %d; the span is unknown, %s came faster than they were read and are only counted; larger tasks or CHAMTOOL_RING_SLOTS help", workText(f), len(f.Depths), plural.Count(f.Unread, "task"))
-	case dropped > 0:
-		return "work, span: unknown, events were dropped; larger tasks or CHAMTOOL_RING_SLOTS help"
+	switch {
 	case f.Lost.Wall == 0:
 		return "work, span: unknown, the tool did not see the program's end"
 	case f.Ranks > 1:

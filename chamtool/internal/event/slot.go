@@ -23,41 +23,14 @@ const (
 	Begin                       // OpenMP: an opened task begins, its sizes follow
 	Part                        // OpenMP: a run that goes on later, perhaps on another thread
 	Runtimes                    // OpenMP: a task that is the runtime's own, none of the program's
-	Depends                     // OpenMP: the addresses that an opened task depends on follow, with the kind in the highest bits; without a token those that the present task waits for
-	Continue                    // OpenMP: a task goes on after a Part, perhaps on another thread
 	Cancel                      // OpenMP: a task was discarded before it began
 	Give                        // a task is sent to another rank
-	Group                       // OpenMP: a taskgroup begins
-	Fulfill                     // OpenMP: the event that a detached task waits for
-	lastKind    = Fulfill
+	lastKind    = Give
 )
 
 // Counted is the flag of a WaitEnd with the number of ended iterations in WordRound; without it
 // each thread counts its own.
 const Counted Flag = 16
-
-// Detached is the flag of a Run whose task ends when its event is fulfilled.
-const Detached Flag = 32
-
-// DependenceKind is a kind of dependence.
-type DependenceKind uint8
-
-// The kinds of dependences. Tasks of a set wait for those before it and not for one another; of a
-// MutexInOutSet one runs at a time.
-const (
-	In DependenceKind = iota + 1
-	Out
-	MutexInOutSet
-	InOutSet
-)
-
-// kindShift is the position of the kind in a word of Depends.
-const kindShift = 60
-
-// Dependence divides a word of Depends. The address 0 is that of all memory.
-func Dependence(word int64) (address uint64, kind DependenceKind) {
-	return uint64(word) & (1<<kindShift - 1), DependenceKind(uint64(word) >> kindShift)
-}
 
 // Words is the number of 64-bit words in a slot.
 const Words = 4

@@ -1,14 +1,11 @@
 package job
 
-import (
-	"github.com/foretime/foretime/chamtool/internal/summary"
-	"github.com/foretime/foretime/chamtool/internal/task"
-)
+import "github.com/foretime/foretime/chamtool/internal/summary"
 
-// Graph sums up the graph of tasks of a job of one rank: creations, dependences and waits as
-// the OpenMP runtime reported them. Times are in seconds.
+// Graph sums up the graph of tasks of a job of one rank: all creations, dependences and waits that
+// the OpenMP runtime reported. Times are in seconds.
 type Graph struct {
-	task.Graph
+	summary.Graph
 	Parallelism float64            `json:"parallelism"`   // work over span: more threads than this are no use
 	Critical    []summary.PathPart `json:"critical_path"` // the span by function, longest part first
 }

@@ -100,7 +100,7 @@ func TestAdvice(t *testing.T) {
 			}
 		}, "waiting", "only down to depth 5, where there are 32 of 1.88 ms"},
 		"a chain": {func(_ *Job, f *Figures) {
-			f.Tasks, f.Lost.Threads, f.Lost.Graph = 100, 2, &Graph{Graph: task.Graph{Work: 9, Span: 9}, Parallelism: 1}
+			f.Tasks, f.Lost.Threads, f.Lost.Graph = 100, 2, &Graph{Graph: summary.Graph{Work: 9, Span: 9}, Parallelism: 1}
 		}, "waiting", "enough for 1 thread: break it up, or use fewer threads"},
 	} {
 		j := hybrid()

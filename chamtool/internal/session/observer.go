@@ -14,11 +14,6 @@ import (
 // observer is the session as the tracker sees it.
 type observer Session
 
-// Function returns the first address of the function at an address.
-func (o *observer) Function(address uint64) uint64 {
-	return (*Session)(o).function(address).firstAddress
-}
-
 // TaskCreated finds the task's function and footprint, and what is known of it now.
 func (o *observer) TaskCreated(t *task.Task[taskState], sizes []int64) {
 	s := (*Session)(o)
@@ -232,7 +227,6 @@ func (o *observer) TimeWaited(iteration int, seconds float64) {
 func (o *observer) IterationEnded(iteration int, at float64) {
 	if r := (*Session)(o).span(iteration); r != nil {
 		r.End = at
-		o.graph, _ = o.tracker.Graph()
 	}
 }
 

@@ -38,6 +38,8 @@ type Options struct {
 	// Body names the construct whose body the function at an address is, and the build; "" if
 	// the function has none. Nil names no construct.
 	Body func(address uint64) (name, build string)
+	// Graph returns the graph of tasks so far; known is false without tasks. Nil knows none.
+	Graph func() (g event.Graph, known bool)
 	// OnRun is called with every run and its prediction, which has no value if nothing was known
 	// yet; nil is not called.
 	OnRun func(f *perfmodel.Footprint, predicted perfmodel.Prediction, r task.Run)
@@ -80,7 +82,6 @@ type Session struct {
 	unlogged           *summary.Unlogged // runs that the first log has no room for, or that came faster than they were read
 	unread             []unreadRing      // by ring
 	rings              []*event.Ring     // of the last drain
-	graph              task.Graph        // up to the end of the last iteration
 	warnings           []string
 	closed             bool
 }
@@ -99,11 +100,10 @@ type body struct{ entry, address uint64 }
 
 // function is a task function.
 type function struct {
-	name         string
-	firstAddress uint64 // the first of its addresses
-	entry        *perfmodel.Entry
-	text         []byte
-	varied       variedSizes // of its tasks' integers, where the program speaks OpenMP
+	name   string
+	entry  *perfmodel.Entry
+	text   []byte
+	varied variedSizes // of its tasks' integers, where the program speaks OpenMP
 }
 
 // texts holds the log's texts of a footprint: its sizes in each layout, and the last
@@ -302,11 +302,7 @@ func (s *Session) summary() *summary.Summary {
 		TooShort: s.tooShort, Functions: len(s.order), Fits: s.model.Fits(),
 		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.bodySeconds, Warnings: slices.Clone(s.warnings),
 	}
-	if _, known := s.tracker.Graph(); known && s.rounds > 0 {
-		graph := s.graph
-		out.Graph = &graph
-	}
-	out.Critical = s.critical()
+	s.addGraph(out)
 	out.Times = s.times()
 	if s.options.Dialect == event.OpenMP {
 		callbacks := uint64(0)
@@ -367,22 +363,35 @@ func (s *Session) times() (times []summary.PlaceTime) {
 	return times
 }
 
-// critical returns the critical path, longest part first.
-func (s *Session) critical() []summary.PathPart {
+// addGraph adds the graph of tasks and its critical path, longest part first.
+func (s *Session) addGraph(out *summary.Summary) {
+	if s.options.Graph == nil {
+		return
+	}
+	g, known := s.options.Graph()
+	if !known {
+		return
+	}
+	out.Graph = &summary.Graph{Work: s.clock.Between(0, g.Work), Span: s.clock.Between(0, g.Span), Lost: g.Lost}
+	out.Critical = s.criticalPath(g.Parts)
+}
+
+// criticalPath returns the parts of a path by function, longest part first.
+func (s *Session) criticalPath(path []event.PathPart) []summary.PathPart {
 	var parts []summary.PathPart
-	for _, p := range s.tracker.CriticalPath() {
+	for _, p := range path {
 		name := summary.Others
 		switch {
 		case p.Outside:
 			name = summary.Outside
-		case p.Entry != 0:
-			name = s.function(p.Entry).name
+		case p.Place != 0:
+			name = s.function(p.Place).name
 		}
 		i := slices.IndexFunc(parts, func(part summary.PathPart) bool { return part.Function == name })
 		if i < 0 { // two constructs may have the same line
 			i, parts = len(parts), append(parts, summary.PathPart{Function: name})
 		}
-		parts[i].Seconds += p.Seconds
+		parts[i].Seconds += s.clock.Between(0, p.Ticks)
 	}
 	slices.SortStableFunc(parts, func(a, b summary.PathPart) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	return parts
@@ -424,16 +433,16 @@ func (s *Session) symbol(address uint64) (name, build string) {
 func (s *Session) newFunction(address uint64) *function {
 	name, build := s.symbol(address)
 	key := perfmodel.Key(name, build)
-	f := s.functionNamed(key, name, address)
+	f := s.functionNamed(key, name)
 	s.byEntry[address] = f
 	return f
 }
 
 // functionNamed returns the function of a name, or adds it.
-func (s *Session) functionNamed(key, name string, address uint64) *function {
+func (s *Session) functionNamed(key, name string) *function {
 	f := s.byName[key]
 	if f == nil {
-		f = &function{name: name, firstAddress: address, entry: s.model.Entry(key), text: task.EntryText(name)}
+		f = &function{name: name, entry: s.model.Entry(key), text: task.EntryText(name)}
 		f.entry.Hold(s.rounds < s.options.Config.FirstFitRounds)
 		s.byName[key] = f
 		s.order = append(s.order, f)
@@ -453,7 +462,7 @@ func (s *Session) functionOf(t *task.Task[taskState]) *function {
 		return f
 	}
 	if name, build := s.options.Body(t.Body); name != "" {
-		f = s.functionNamed(perfmodel.Key(name, build), name, t.Entry)
+		f = s.functionNamed(perfmodel.Key(name, build), name)
 		s.byEntry[t.Entry] = f
 		s.lastFunction = nil
 	} else {

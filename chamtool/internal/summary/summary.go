@@ -41,16 +41,16 @@ type Summary struct {
 	MAPE      *Figure `json:"mape_percent"`
 	MedianAPE *Figure `json:"median_ape_percent"`
 
-	Callbacks      *Figure     `json:"callback_seconds"` // of all threads; nil if the dialect does not measure them
-	ToolCPUSeconds float64     `json:"tool_cpu_seconds"` // reading, learning and writing; the callbacks themselves are not in it
-	CPUSeconds     float64     `json:"cpu_seconds"`      // of the whole process with the tool; 0 if unknown
-	ToolCPUPercent float64     `json:"tool_cpu_percent"` // of the CPU time of the tasks
-	TaskSeconds    float64     `json:"task_seconds"`
-	RowsLost       int         `json:"rows_lost"` // log rows that could not be written
-	Unlogged       *Unlogged   `json:"unlogged"`  // nil if the log holds all rows
-	Depths         []Depth     `json:"depths"`    // of all tasks, from 1: those that no task created; the last one has all deeper ones
-	Graph          *task.Graph `json:"graph"`     // up to the end of the last iteration; nil if unknown
-	Critical       []PathPart  `json:"critical_path"`
+	Callbacks      *Figure    `json:"callback_seconds"` // of all threads; nil if the dialect does not measure them
+	ToolCPUSeconds float64    `json:"tool_cpu_seconds"` // reading, learning and writing; the callbacks themselves are not in it
+	CPUSeconds     float64    `json:"cpu_seconds"`      // of the whole process with the tool; 0 if unknown
+	ToolCPUPercent float64    `json:"tool_cpu_percent"` // of the CPU time of the tasks
+	TaskSeconds    float64    `json:"task_seconds"`
+	RowsLost       int        `json:"rows_lost"` // log rows that could not be written
+	Unlogged       *Unlogged  `json:"unlogged"`  // nil if the log holds all rows
+	Depths         []Depth    `json:"depths"`    // of all tasks, from 1: those that no task created; the last one has all deeper ones
+	Graph          *Graph     `json:"graph"`     // up to the end of the last iteration; nil if unknown
+	Critical       []PathPart `json:"critical_path"`
 
 	Times    []PlaceTime `json:"times"`  // of the threads, by kind and place; empty if the runtime reports none
 	Rounds   []Round     `json:"rounds"` // the iterations, of 20,000 at most
@@ -98,6 +98,13 @@ type PlaceTime struct {
 	Single  bool    `json:"single,omitempty"`          // it has a single construct
 }
 
+// Graph holds times of the graph of tasks, in seconds.
+type Graph struct {
+	Work float64 `json:"work"` // in tasks, and in regions outside of waits
+	Span float64 `json:"span"` // longest chain of work in which each part waits for the one before
+	Lost uint64  `json:"lost"` // dependences without memory: the span is at least as long
+}
+
 // PathPart is the part of the longest chain of work that belongs to one function.
 type PathPart struct {
 	Function string  `json:"function"` // or Outside, or Others
@@ -107,7 +114,7 @@ type PathPart struct {
 // Names of parts that belong to no function.
 const (
 	Outside = "outside of tasks"
-	Others  = "functions after the first seven"
+	Others  = "functions after the first eight"
 )
 
 // Round is one iteration of a rank. It begins when the one before ends.

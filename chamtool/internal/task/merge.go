@@ -98,19 +98,7 @@ func (t *Tracker[M]) next(c *cursor, r *event.Ring) bool {
 			return false
 		}
 		switch s.Kind() {
-		case event.Create, event.Announce: // which were reported before
-		case event.Open:
-			t.graph = true
-			if task := t.tasks.get(s[event.WordToken]); task != nil {
-				task.node = t.spans.create(c.lane, s)
-			}
-		case event.Depends:
-			t.sizes = r.AppendSizes(t.sizes[:0], c.at)
-			if s[event.WordToken] == 0 {
-				t.spans.await(c.lane, t.sizes)
-			} else if task := t.tasks.get(s[event.WordToken]); task != nil && task.node != nil {
-				t.spans.depend(task.node, t.sizes)
-			}
+		case event.Create, event.Announce, event.Open: // which were reported before
 		default:
 			c.time = s[event.WordTicks]
 			last := c.time

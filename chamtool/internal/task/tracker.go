@@ -22,7 +22,6 @@ type Task[M any] struct {
 	ofRuntime      bool    // it belongs to the runtime, and no observer hears of it
 	iterationKnown bool    // Iteration is also that of its runs
 	parts          float64 // seconds of its runs that went on later
-	node           *node   // OpenMP: in the graph of tasks
 }
 
 // Run is one execution of a task, complete.
@@ -83,10 +82,7 @@ type Tracker[M any] struct {
 	halfReported       uint64 // tasks that stay open, since their end was only counted
 	iterations         int    // most taskwaits that one worker left
 	reportedIterations int    // iterations of which every run has been reported
-	spans              spans
-	graph              bool             // the runtime reports the graph of tasks
-	detached           map[uint64]*node // tasks whose bodies have ended, by token
-	cutoff             uint64           // tick behind which this Drain takes no event
+	cutoff             uint64 // tick behind which this Drain takes no event
 	sizes              []int64
 }
 
@@ -119,14 +115,9 @@ func (as announcements) countUpTo(ticks uint64) int {
 	return n
 }
 
-// NewTracker returns a tracker that reports to o. If o has a method Function, it returns the
-// first entry of the function of an entry.
+// NewTracker returns a tracker that reports to o.
 func NewTracker[M any](o Observer[M], clock *Clock) *Tracker[M] {
-	t := &Tracker[M]{observer: o, clock: clock, tasks: open[M]{blocks: map[uint64]*block[M]{}}, announced: map[uint64]announcements{}, detached: map[uint64]*node{}}
-	if named, ok := o.(interface{ Function(entry uint64) uint64 }); ok {
-		t.spans.function = named.Function
-	}
-	return t
+	return &Tracker[M]{observer: o, clock: clock, tasks: open[M]{blocks: map[uint64]*block[M]{}}, announced: map[uint64]announcements{}}
 }
 
 // Open returns the number of tasks that were created and have not ended.
@@ -178,12 +169,6 @@ func (t *Tracker[M]) Drain(rings []*event.Ring, cut uint64) (events int) {
 		t.counts.Incomplete += uint64(max(0, forgotten-int(t.halfReported)))
 	}
 	return events
-}
-
-// Graph returns the graph of the tasks so far. ok is false if it is not known: events were
-// dropped or tasks only counted, or the runtime does not report it.
-func (t *Tracker[M]) Graph() (g Graph, ok bool) {
-	return t.spans.graph(t.clock), t.graph && t.counts.Dropped == 0 && t.unread == Counts{} && t.halfReported == 0
 }
 
 // Finish reports the iterations that no later event can add to. Call it after the last Drain.
@@ -239,11 +224,9 @@ func (t *Tracker[M]) add(s *event.Slot, iteration int) *Task[M] {
 func (t *Tracker[M]) handle(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	switch s.Kind() {
 	case event.ThreadStart:
-		t.spans.join(l.number, s[event.WordTicks])
 		t.counts.Threads++
 		l.nested, l.waiting = l.nested[:0], l.waiting[:0]
 	case event.ThreadEnd:
-		t.spans.leave(l.number, s[event.WordTicks])
 		t.counts.Left++
 	case event.Arrive:
 		t.sizes = r.AppendSizes(t.sizes[:0], at)
@@ -254,21 +237,12 @@ func (t *Tracker[M]) handle(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 		t.countArrival(s)
 	case event.Begin:
 		t.beginTask(l, r, s, at)
-	case event.Continue:
-		if task := t.tasks.get(s[event.WordToken]); task != nil && task.node != nil && task.node.started {
-			t.spans.begin(l.number, task.node, s[event.WordTicks])
-		}
 	case event.Runtimes:
 		t.exclude(s[event.WordToken])
 	case event.Cancel:
 		t.counts.Cancelled++
 		t.observer.TaskCancelled(int(s.Number()))
-		if task := t.tasks.get(s[event.WordToken]); task != nil {
-			if task.node != nil {
-				t.spans.cancel(task.node)
-			}
-			t.tasks.remove(task.Token)
-		}
+		t.tasks.remove(s[event.WordToken])
 	case event.Give:
 		iteration := t.iterations // of a task that nothing is known of
 		if task := t.tasks.get(s[event.WordToken]); task != nil {
@@ -276,13 +250,6 @@ func (t *Tracker[M]) handle(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 		}
 		t.counts.Sent++
 		t.observer.TaskSent(iteration)
-	case event.Group:
-		t.spans.enterGroup(l.number)
-	case event.Fulfill:
-		if n := t.detached[s[event.WordToken]]; n != nil {
-			delete(t.detached, s[event.WordToken])
-			t.spans.fulfill(l.number, n, s[event.WordTicks])
-		}
 	case event.Part:
 		t.part(l, r, s, at)
 	case event.Run:
@@ -292,11 +259,9 @@ func (t *Tracker[M]) handle(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 		t.counts.Incomplete++
 		t.tasks.remove(s[event.WordToken])
 	case event.WaitStart:
-		t.spans.wait(l.number, s[event.WordTicks])
 		t.counts.Waits++
 		l.waiting = append(l.waiting, wait{int(s.Number()), s[event.WordTicks], l.within(int(s.Number()))})
 	case event.WaitEnd:
-		t.spans.resume(l.number, int(s.Flag()&classes), s[event.WordTicks])
 		t.counts.WaitsLeft++
 		t.endWait(l, s)
 	case event.Load:
@@ -342,10 +307,6 @@ func (t *Tracker[M]) beginTask(l *lane, r *event.Ring, s *event.Slot, at uint64)
 	task.Body = s[event.WordBody]
 	t.sizes = r.AppendSizes(t.sizes[:0], at)
 	t.observer.TaskCreated(task, t.sizes)
-	if task.node != nil {
-		task.node.construct = t.spans.construct(task.Entry)
-		t.spans.begin(l.number, task.node, s[event.WordTicks])
-	}
 	t.observer.TaskStarted(task, s[event.WordTicks] < t.reportedUntil)
 }
 
@@ -365,9 +326,6 @@ func (t *Tracker[M]) part(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	nested := l.nest(s.Depth(), span) + t.unreportedSeconds(r, s, at)
 	if task := t.tasks.get(s[event.WordToken]); task != nil {
 		task.parts += max(0, span-nested)
-		if task.node != nil {
-			t.spans.end(l.number, task.node, s[event.WordEnd], false)
-		}
 	}
 }
 
@@ -397,15 +355,6 @@ func (t *Tracker[M]) endRun(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	}
 	t.started[l.number] = nil
 	t.reportedUntil = max(t.reportedUntil, end)
-	if task.node != nil && task.node.started {
-		t.spans.raise(task.node)
-		if s.Flag()&event.Detached != 0 {
-			t.detached[token] = task.node
-			task.node.refs++
-		}
-		t.spans.end(l.number, task.node, end, true)
-		task.node = nil
-	}
 	if task.ofRuntime || task.sizesUnknown {
 		if task.sizesUnknown { // the event with its sizes was dropped
 			t.counts.Incomplete++

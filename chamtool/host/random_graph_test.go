@@ -1,4 +1,4 @@
-package task
+package host_test
 
 import (
 	"cmp"
@@ -8,14 +8,12 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/foretime/foretime/chamtool/internal/event"
 )
 
 // planned is a task of a random graph.
 type planned struct {
 	ticks, created uint64
-	depends        map[uint64]event.DependenceKind
+	depends        map[uint64]int
 	start, end     uint64 // on the simulated machine
 	ran            bool
 	path           uint64 // of the reference, at its creation and then at its end
@@ -27,8 +25,8 @@ func conflict(a, b *planned) (waits, excludes bool) {
 	for address, kind := range a.depends {
 		other, both := b.depends[address]
 		switch {
-		case !both, kind == other && (kind == event.In || kind == event.InOutSet):
-		case kind == other && kind == event.MutexInOutSet:
+		case !both, kind == other && (kind == reads || kind == setInOut):
+		case kind == other && kind == mutexSet:
 			excludes = true
 		default:
 			waits = true
@@ -41,18 +39,7 @@ func conflict(a, b *planned) (waits, excludes bool) {
 type machine struct {
 	tasks []*planned
 	free  []uint64 // when each worker is
-	moves []move
-}
-
-// move is an event of a lane.
-type move struct {
-	at   uint64
-	lane int
-	push func(p *program)
-}
-
-func (m *machine) event(at uint64, lane int, push func(p *program)) {
-	m.moves = append(m.moves, move{at, lane, push})
+	p     *program
 }
 
 // earliest returns when a task can start at the earliest, and on which worker; ok is false if a
@@ -87,8 +74,7 @@ func (m *machine) runUntil(waited []int) (end uint64) {
 		t.ran, t.start, t.end = true, at, at+t.ticks
 		m.free[worker] = t.end
 		token := uint64(best + 1)
-		m.event(t.start, worker+1, func(p *program) { p.begin(worker+1, t.start, token) })
-		m.event(t.end, worker+1, func(p *program) { p.end(worker+1, 0, t.start, t.end, token) })
+		m.p.run(worker+1, t.start, t.end, token)
 	}
 	for _, i := range waited {
 		end = max(end, m.tasks[i].end)
@@ -97,7 +83,7 @@ func (m *machine) runUntil(waited []int) (end uint64) {
 }
 
 // before returns the tasks that a further one with some dependences would wait for.
-func (m *machine) before(depends map[uint64]event.DependenceKind) (waited []int) {
+func (m *machine) before(depends map[uint64]int) (waited []int) {
 	probe := &planned{depends: depends}
 	for i, t := range m.tasks {
 		if waits, _ := conflict(t, probe); waits {
@@ -132,37 +118,41 @@ func (m *machine) reference(done map[int]bool) {
 // The span of random graphs with all kinds of dependences, taskwaits with and without them and
 // taskgroups is that of a plain reference, within a twentieth.
 func TestSpanOfRandomGraphs(t *testing.T) {
+	moves := buildMoves(t)
 	rapid.Check(t, func(t *rapid.T) {
 		const creation = 3
 		draw := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
 		m := &machine{free: make([]uint64, draw(1, 4, "workers"))}
+		m.p = newProgram(1 + len(m.free))
 		for i := range m.free {
 			m.free[i] = 1000
 		}
 		done := map[int]bool{}
 		now, path := uint64(1000), uint64(0) // of the creator
 		group := -1                          // the number of tasks before the group under way
-		dependences := func() map[uint64]event.DependenceKind {
-			d := map[uint64]event.DependenceKind{}
+		dependences := func() map[uint64]int {
+			d := map[uint64]int{}
 			for range draw(0, 2, "dependences") {
-				d[uint64(8*draw(1, 3, "address"))] = event.DependenceKind(draw(1, 4, "kind"))
+				d[uint64(8*draw(1, 3, "address"))] = draw(1, 4, "kind")
 			}
 			return d
 		}
-		words := func(d map[uint64]event.DependenceKind) (words []int64) {
+		list := func(d map[uint64]int) (depends []dependence) {
 			for address := uint64(8); address <= 24; address += 8 {
 				if kind, ok := d[address]; ok {
-					words = append(words, dependenceWord(address, kind))
+					depends = append(depends, dependence{address, kind})
 				}
 			}
-			return words
+			return depends
 		}
-		wait := func(class event.Flag, waited []int) {
+		wait := func(class uint64, waited []int, depends []dependence) {
 			from := now
 			now = max(now, m.runUntil(waited)) + 1
-			to := now
-			m.event(from, 0, func(p *program) { p.push(0, event.WaitStart, event.Counted|class, 0, from, 0, 0) })
-			m.event(to, 0, func(p *program) { p.push(0, event.WaitEnd, event.Counted|class, 0, to, 0, 0) })
+			m.p.add("wait", 0, 0, from, class, 0)
+			for _, d := range depends {
+				m.p.add("await", 0, 0, now, d.address, uint64(d.kind))
+			}
+			m.p.add("go", 0, 0, now, class, 0)
 			m.reference(done)
 			for _, i := range waited {
 				path = max(path, m.tasks[i].path)
@@ -178,24 +168,21 @@ func TestSpanOfRandomGraphs(t *testing.T) {
 		for range draw(1, 40, "steps") {
 			switch draw(0, 9, "step") {
 			case 0:
-				wait(taskwait, all(0))
+				wait(taskwait, all(0), nil)
 			case 1:
 				d := dependences()
 				if len(d) == 0 {
 					continue
 				}
-				at := now
-				m.event(at, 0, func(p *program) { p.push(0, event.Depends, event.Local, 0, at, 0, 0, words(d)...) })
-				wait(0, m.before(d))
+				wait(0, m.before(d), list(d))
 			case 2:
-				at := now
 				if group >= 0 {
-					wait(taskgroup, all(group))
+					wait(taskgroup, all(group), nil)
 					group = -1
 					continue
 				}
 				group = len(m.tasks)
-				m.event(at, 0, func(p *program) { p.push(0, event.Group, event.Local, 0, at, 0, 0) })
+				m.p.add("group", 0, 0, now, 0, 0)
 			default:
 				now += creation
 				if path += creation; first {
@@ -203,31 +190,23 @@ func TestSpanOfRandomGraphs(t *testing.T) {
 				}
 				task := &planned{ticks: uint64(draw(1, 100, "ticks")), created: now, depends: dependences(), path: path}
 				m.tasks = append(m.tasks, task)
-				token := uint64(len(m.tasks))
-				m.event(now, 0, func(p *program) { p.open(0, task.created, token, words(task.depends)...) })
+				m.p.create(0, now, uint64(len(m.tasks)), list(task.depends)...)
 			}
 		}
-		wait(barrier, all(0))
+		if group >= 0 {
+			wait(taskgroup, all(group), nil)
+		}
+		wait(barrier, all(0), nil)
 		if len(m.tasks) == 0 {
 			return
 		}
-		p := newProgram(1 + len(m.free))
-		slices.SortStableFunc(m.moves, func(a, b move) int { return cmp.Compare(a.at, b.at) })
-		for _, e := range m.moves {
-			e.push(p)
-		}
-		clock := &Clock{}
-		clock.Show(1000, 1000)
-		clock.Show(2000, 2000)
-		tracker := NewTracker[int](&witness{ends: map[uint64]uint64{}, starts: map[uint64]uint64{}, ended: map[uint64]bool{}, started: map[uint64]int{}}, clock)
-		tracker.Drain(p.rings, math.MaxUint64)
-		g, ok := tracker.Graph()
-		if got := g.Span * 1e9; !ok || math.Abs(got-float64(path)) > 0.05*float64(path)+1 {
+		g, err := m.p.graph(moves)
+		if kept := 2 + len(m.free); err != nil || g.known != 1 || math.Abs(float64(g.span)-float64(path)) > 0.05*float64(path) || g.kept > kept {
 			text := ""
 			for i, task := range m.tasks {
 				text += fmt.Sprintf("\n%d: %+v", i, *task)
 			}
-			t.Fatalf("span %.0f, of the reference %d (%v)%s", got, path, ok, text)
+			t.Fatalf("%+v, of the reference %d (%v)%s", g, path, err, text)
 		}
 	})
 }
