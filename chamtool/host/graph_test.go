@@ -99,6 +99,36 @@ func TestRealDependences(t *testing.T) {
 	}
 }
 
+// A thread that waits for critical, ordered or a lock waits, at the line of the lock, and does not
+// compute there; nor does its task.
+func TestRealLocks(t *testing.T) {
+	needOpenMP(t)
+	program := filepath.Join(t.TempDir(), "locks")
+	compile(t, "", "clang", "-fopenmp", "-O1", "-g", "-Wall", "-Werror", "-o", program, "testdata/locks.c")
+	for kind, line := range map[string]int{"critical": 26, "ordered": 32, "lock": 38, "tasks": 47} {
+		t.Run(kind, func(t *testing.T) {
+			_, logs := underOMPT(t, nil, program, kind)
+			j, err := job.Load(t.Context(), logs, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := j.Figures()
+			name := fmt.Sprintf("waiting for the lock at locks:main (locks.c:%d)", line)
+			i := slices.IndexFunc(f.Times.Losses, func(l job.Loss) bool { return l.Name == name })
+			if i < 0 || i > 2 {
+				t.Fatalf("losses %+v, want %q among the first three", f.Times.Losses, name)
+			}
+			wait := f.Times.Losses[i].Seconds
+			if r := f.Times.Ranks[0]; r.Waiting < wait || r.Computing+r.Stopped+r.Waiting > 3.01*f.Times.Wall {
+				t.Errorf("%+v in %v s, of which %v s for the lock", r, f.Times.Wall, wait)
+			}
+			if g := f.Lost.Graph; kind == "tasks" && (g == nil || g.Work+wait > 3.01*f.Times.Wall || f.Seconds+wait > 3.01*f.Times.Wall) {
+				t.Errorf("graph %+v, tasks %v s and %v s for the lock in %v s", g, f.Seconds, wait, f.Times.Wall)
+			}
+		})
+	}
+}
+
 // checkParallelism runs a program until the parallelism of its graph is between two bounds, and all
 // its work is in it. Other work on the machine may lengthen a task, or fall between two of them; a
 // wrong graph is wrong in each run.

@@ -100,8 +100,8 @@ static void on_work(int work, int endpoint, ompt_data *parallel, ompt_data *task
     (void)parallel, (void)task, (void)count;
     if (!on()) return;
     if (own_ring && own_ring->since) {
-        struct place_time *t = own_ring->computing;
-        atomic_store_explicit(&t->work, atomic_load_explicit(&t->work, memory_order_relaxed) | 1ull << (work & 63), memory_order_relaxed);
+        _Atomic uint64_t *bits = &own_ring->computing->work;
+        atomic_store_explicit(bits, atomic_load_explicit(bits, memory_order_relaxed) | 1ull << (work & 63), memory_order_relaxed);
     }
     if (work != OMPT_WORK_TASKLOOP) return;
     if (endpoint == OMPT_END) {
@@ -676,6 +676,34 @@ static int on_control(uint64_t command, uint64_t modifier, void *arg, const void
     return 0;
 }
 
+// ---- locks --------------------------------------------------------------------
+
+static __thread uint64_t locking; // tick at which the thread came to a lock
+
+static void on_mutex_acquire(int kind, unsigned hint, unsigned how, uint64_t lock, const void *address) {
+    (void)hint, (void)how, (void)lock, (void)address;
+    if (on()) locking = kind == OMPT_TEST_LOCK || kind == OMPT_TEST_NEST_LOCK ? 0 : ticks();
+}
+
+// on_mutex_acquired counts the wait for critical, ordered or a lock as a wait of the task that the
+// thread is in.
+static void on_mutex_acquired(int kind, uint64_t lock, const void *address) {
+    (void)kind, (void)lock;
+    struct ring *r;
+    if (!on() || !locking || !(r = my_ring())) return;
+    uint64_t at = ticks(), waited = at - locking, place = (uint64_t)(uintptr_t)address;
+    struct under_way *run = innermost(r);
+    struct task *t = current_task(r);
+    pause_task(r, t, locking);
+    resume_task(t, at);
+    run->inner += waited;
+    run->unreported += waited;
+    if (!r->computing || !r->since) return;
+    stop_computing(r, locking);
+    add_time(r, TIME_LOCK, place_of(r, of_runtime(place) ? caller() : place), waited);
+    start_computing(r, at);
+}
+
 // ---- threads ----------------------------------------------------------------
 
 // on_thread_begin lets a worker join with its first team: it may be a helper.
@@ -749,6 +777,7 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
         {OMPT_IMPLICIT_TASK, (ompt_function)on_implicit_task, "implicit task"},
         {OMPT_TASK_CREATE, (ompt_function)on_task_create, "task create"}, {OMPT_TASK_SCHEDULE, (ompt_function)on_task_schedule, "task schedule"},
         {OMPT_WORK, (ompt_function)on_work, "work"}, {OMPT_SYNC_REGION_WAIT, (ompt_function)on_sync_wait, "wait"}, {OMPT_SYNC_REGION, (ompt_function)on_sync_region, "sync region"},
+        {OMPT_MUTEX_ACQUIRE, (ompt_function)on_mutex_acquire, "mutex acquire"}, {OMPT_MUTEX_ACQUIRED, (ompt_function)on_mutex_acquired, "mutex acquired"},
         {OMPT_CONTROL_TOOL, (ompt_function)on_control, "control tool"}, {OMPT_DEPENDENCES, (ompt_function)on_dependences, "dependences"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

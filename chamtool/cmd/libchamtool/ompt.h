@@ -29,6 +29,8 @@ enum { // ompt_callbacks_t
     OMPT_DEPENDENCES = 18,
     OMPT_WORK = 20,
     OMPT_SYNC_REGION = 23,
+    OMPT_MUTEX_ACQUIRE = 26,
+    OMPT_MUTEX_ACQUIRED = 27,
 };
 
 enum { OMPT_BEGIN = 1, OMPT_END = 2 }; // ompt_scope_endpoint_t
@@ -39,6 +41,8 @@ enum { OMPT_THREAD_WORKER = 2 }; // of ompt_thread_t
 enum { OMPT_TASK_IMPLICIT = 0x2, OMPT_TASK_EXPLICIT = 0x4, OMPT_TASK_UNDEFERRED = 0x8000000 }; // of ompt_task_flag_t
 
 enum { OMPT_BARRIER_IMPLICIT = 2, OMPT_TASKWAIT = 5, OMPT_TASKGROUP = 6, OMPT_REDUCTION = 7, OMPT_BARRIER_IMPLICIT_PARALLEL = 9 }; // of ompt_sync_region_t
+
+enum { OMPT_TEST_LOCK = 2, OMPT_TEST_NEST_LOCK = 4 }; // of ompt_mutex_t
 
 typedef struct { ompt_data variable; int type; } ompt_dependence;
 

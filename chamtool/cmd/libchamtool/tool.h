@@ -45,10 +45,10 @@ enum {
 };
 
 // Kinds of time, as in package event. Every other time of a thread is outside of regions.
-enum { TIME_COMPUTING = 1, TIME_BARRIER, TIME_MPI, TIME_MPI_ALONE, TIME_SERIAL, TIME_KINDS = TIME_SERIAL };
+enum { TIME_COMPUTING = 1, TIME_BARRIER, TIME_MPI, TIME_MPI_ALONE, TIME_SERIAL, TIME_LOCK, TIME_KINDS = TIME_LOCK };
 
 // place_time sums up the time of one kind that a thread spent at a place: computing in the regions
-// forked there, waiting for other threads, in calls of MPI within regions and outside, or alone before a region. The first
+// forked there, waiting for other threads or a lock, in calls of MPI within regions and outside, or alone before a region. The first
 // TIME_KINDS of a ring sum up the places beyond PLACES, by kind.
 struct place_time {
     _Atomic uint64_t kind, place, count, ticks;

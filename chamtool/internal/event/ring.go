@@ -54,11 +54,12 @@ const (
 	InMPI                          // in a call of MPI within a region
 	InMPIAlone                     // in one outside of regions
 	Serial                         // alone, between two regions
+	Locked                         // waiting for critical, ordered or a lock
 )
 
 // String returns the kind's name.
 func (k TimeKind) String() string {
-	names := [...]string{"none", "computing", "waiting", "MPI", "MPI alone", "serial"}
+	names := [...]string{"none", "computing", "waiting", "MPI", "MPI alone", "serial", "lock"}
 	if int(k) < len(names) {
 		return names[k]
 	}

@@ -18,6 +18,8 @@ const (
 	shortRegionSeconds = 2e-5
 	// chainParallelism is the parallelism per thread below which waiting comes from the graph of tasks.
 	chainParallelism = 1.5
+	// lockAdvice says how threads exclude one another less.
+	lockAdvice = "one thread at a time passes there (critical, ordered, a lock): hold it for less work, or give threads results of their own (reduction) or each part of the data its own lock"
 	// evenBalance is the balance from which loads count as even.
 	evenBalance = 0.95
 )
@@ -36,6 +38,9 @@ func (f *Figures) advise(j *Job, p *lostPlace) (name, advice string) {
 		return "one thread before " + place, advice
 	case event.InMPI.String():
 		return "in MPI at " + place, f.mpiAdvice(j, p)
+	}
+	if p.kind == event.Locked.String() {
+		return "waiting for the lock at " + place, lockAdvice
 	}
 	region := j.region(p.place)
 	if region.runs > 0 {
@@ -84,13 +89,13 @@ func (f *Figures) processorAdvice(j *Job) string {
 	for _, r := range f.Times.Ranks {
 		s := j.rankSummary(r.Rank)
 		if s.Others != nil && float64(*s.Others)+float64(r.Thread) > float64(s.Online) {
-			return fmt.Sprintf("the threads slept, or waited for a file, a lock (critical, ordered) or a processor, of which other programs kept %.2g of %d busy", float64(*s.Others), s.Online)
+			return fmt.Sprintf("the threads slept, or waited for a file, a lock of the system or a processor, of which other programs kept %.2g of %d busy", float64(*s.Others), s.Online)
 		}
 		if s.Others == nil {
-			return "the threads slept, or waited for a processor, a file or a lock (critical, ordered)"
+			return "the threads slept, or waited for a processor, a file or a lock of the system"
 		}
 	}
-	return "the threads slept, or waited for a file, a lock (critical, ordered) or memory that is touched for the first time"
+	return "the threads slept, or waited for a file, a lock of the system or memory that is touched for the first time"
 }
 
 // mpiAdvice returns what makes waiting in MPI at a place shorter.

@@ -44,7 +44,7 @@ type ThreadTime struct {
 	Useful     float64 `json:"useful_seconds"`
 	Computing  float64 `json:"computing_seconds"` // in parallel regions, on a processor
 	Stopped    float64 `json:"stopped_seconds"`   // in parallel regions, without a processor: asleep, waiting, or in the system
-	Waiting    float64 `json:"waiting_seconds"`   // in barriers and for tasks, with nothing to run
+	Waiting    float64 `json:"waiting_seconds"`   // in barriers and for tasks, with nothing to run, and for locks
 	MPI        float64 `json:"mpi_seconds"`
 	Outside    float64 `json:"outside_seconds"` // of parallel regions
 }
@@ -56,7 +56,7 @@ func (t *ThreadTime) add(p *summary.PlaceTime) {
 		t.Computing += p.Seconds - p.Stopped
 		t.Stopped += p.Stopped
 		t.Useful += p.Seconds - p.Stopped
-	case event.Waiting.String():
+	case event.Waiting.String(), event.Locked.String():
 		t.Waiting += p.Seconds
 	case event.InMPI.String(), event.InMPIAlone.String():
 		t.MPI += p.Seconds
@@ -239,6 +239,8 @@ func (f *Figures) findLosses(j *Job) {
 				lose(rank.Rank, event.InMPI, p.Place, threads*p.Seconds)
 			case event.InMPI.String():
 				lose(rank.Rank, event.InMPI, p.Place, p.Seconds)
+			case event.Locked.String():
+				lose(rank.Rank, event.Locked, p.Place, p.Seconds)
 			default:
 				lose(rank.Rank, event.Waiting, p.Place, p.Seconds)
 			}

@@ -79,11 +79,11 @@ func TestAdvice(t *testing.T) {
 	}{
 		"bound":          {func(j *Job, _ *Figures) { j.Ranks[0].Summary.Processors = 1 }, "waiting", "mpirun --bind-to none"},
 		"crowded":        {func(j *Job, _ *Figures) { j.Ranks[0].Summary.Online, j.Ranks[1].Summary.Online = 3, 3 }, "computing", "4 threads of 2 ranks share 3 processors"},
-		"other programs": {func(j *Job, _ *Figures) { j.Ranks[0].Summary.Others = summary.NewFigure(7) }, "computing", "slept, or waited for a file, a lock (critical, ordered) or a processor, of which other programs kept 7 of 8 busy"},
+		"other programs": {func(j *Job, _ *Figures) { j.Ranks[0].Summary.Others = summary.NewFigure(7) }, "computing", "slept, or waited for a file, a lock of the system or a processor, of which other programs kept 7 of 8 busy"},
 		"a short run":    {func(*Job, *Figures) {}, "computing", "slept, or waited for a processor, a file or a lock"},
 		"in the system": {func(j *Job, _ *Figures) {
 			j.Ranks[0].Summary.Others, j.Ranks[1].Summary.Others = summary.NewFigure(0), summary.NewFigure(0)
-		}, "computing", "a lock (critical, ordered) or memory"},
+		}, "computing", "a lock of the system or memory"},
 		"even ranks":      {func(_ *Job, f *Figures) { f.Times.RankBalance = 0.99 }, "MPI", "fewer and larger messages"},
 		"a known dynamic": {func(j *Job, _ *Figures) { j.Ranks[0].Summary.Times[0].Dynamic = true }, "waiting", "smaller chunk"},
 		"no loop": {func(j *Job, _ *Figures) {

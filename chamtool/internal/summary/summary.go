@@ -89,7 +89,7 @@ type Depth struct {
 type PlaceTime struct {
 	Lane    int     `json:"thread"`
 	Kind    string  `json:"kind"`  // that of event.TimeKind
-	Place   string  `json:"place"` // of the region, the wait or the call; "" sums up those beyond the first 124
+	Place   string  `json:"place"` // of the region, the wait or the call; "" sums up those beyond the first 122
 	Count   int     `json:"count"`
 	Seconds float64 `json:"seconds"`
 	Stopped float64 `json:"stopped_seconds,omitempty"` // of computing: without a processor, or in the system

@@ -1,0 +1,53 @@
+// Threads that exclude one another, a millisecond at a time: locks critical|ordered|lock|tasks.
+// With several threads all but one wait.
+#include <omp.h>
+#include <string.h>
+#include <time.h>
+
+static void compute(void) {
+    struct timespec t;
+    double begin = -1, now;
+    do {
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+        if (begin < 0) begin = now;
+    } while (now < begin + 1e-3);
+}
+
+enum { TIMES = 150 };
+
+int main(int argc, char **argv) {
+    const char *kind = argc > 1 ? argv[1] : "";
+    omp_lock_t lock;
+    omp_init_lock(&lock);
+    if (!strcmp(kind, "critical")) {
+#pragma omp parallel for schedule(static)
+        for (int i = 0; i < TIMES; i++) {
+#pragma omp critical
+            compute();
+        }
+    } else if (!strcmp(kind, "ordered")) {
+#pragma omp parallel for schedule(static) ordered
+        for (int i = 0; i < TIMES; i++) {
+#pragma omp ordered
+            compute();
+        }
+    } else if (!strcmp(kind, "lock")) {
+#pragma omp parallel for schedule(static)
+        for (int i = 0; i < TIMES; i++) {
+            omp_set_lock(&lock);
+            compute();
+            omp_unset_lock(&lock);
+        }
+    } else if (!strcmp(kind, "tasks")) {
+#pragma omp parallel
+#pragma omp single
+        for (int i = 0; i < TIMES; i++) {
+#pragma omp task
+#pragma omp critical
+            compute();
+        }
+    }
+    omp_destroy_lock(&lock);
+    return 0;
+}
