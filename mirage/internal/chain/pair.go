@@ -216,19 +216,6 @@ func (p *Pair) Best(c Cost) (Outcome, error) {
 	return best, nil
 }
 
-// ForecastWaits predicts how long a service job submitted now to a simulation,
-// which stays as it is, would wait, in seconds, without other submissions and if
-// other jobs used each share of their limits.
-func (s Service) ForecastWaits(sim *simulator.Simulator, shares []float64) (out []float64, err error) {
-	out = make([]float64, len(shares))
-	for i, share := range shares {
-		if out[i], err = s.WaitIn(sim, sim.Using(share), simulator.Farthest); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
 // WaitIn returns the wait in a future of a service job submitted now to a simulation, which
 // does not change, in seconds, at most the bound.
 func (s Service) WaitIn(sim *simulator.Simulator, f simulator.Future, bound int64) (float64, error) {

@@ -28,7 +28,7 @@ func TestSamples(t *testing.T) {
 	}
 	dir := t.TempDir()
 	p := samples.Plan{Episodes: 26, Probes: 3, Interval: 4 * 3600, Start: epoch + 9*86400, History: 9 * 86400, Service: chain.Service{Nodes: 4, Limit: 12 * 3600}}
-	if err := p.Generate(t.Context(), w, dir, samples.Shard{Workers: 2}); err != nil {
+	if err := p.Generate(t.Context(), w, dir, 2, func(int) {}); err != nil {
 		t.Fatal(err)
 	}
 	report, err := Samples(dir)

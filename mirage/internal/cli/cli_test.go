@@ -56,30 +56,6 @@ func usage(err error) bool {
 	return errors.As(err, &wrong)
 }
 
-// TestArrayScript: the array's own flags go, in both spellings, and everything
-// else is kept as it is, whatever the shell would make of it.
-func TestArrayScript(t *testing.T) {
-	got := arrayScript("/bin/mi rage", []string{"generate", "it's.log", "--slurm", "8", "--slurm-option=--partition=gpu", "--out", "$HOME", "--slurm-option", "-x", "--slurm=3"}, 8)
-	want := "#!/bin/sh\nexec '/bin/mi rage' 'generate' 'it'\\''s.log' '--out' '$HOME' --shard \"$SLURM_ARRAY_TASK_ID/8\"\n"
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestShard(t *testing.T) {
-	if s, err := parseShard("1/3"); err != nil || s.Index != 1 || s.Count != 3 {
-		t.Errorf("%+v, %v", s, err)
-	}
-	if s, err := parseShard(""); err != nil || s.Index != 0 || s.Count != 0 {
-		t.Errorf("none: %+v, %v", s, err)
-	}
-	for _, text := range []string{"3/3", "-1/2", "1", "a/b", "1/0"} {
-		if _, err := parseShard(text); !usage(err) {
-			t.Errorf("%s: %v", text, err)
-		}
-	}
-}
-
 func TestDates(t *testing.T) {
 	l := log(10*day, 12*day, 20*day)
 	for _, tt := range []struct {

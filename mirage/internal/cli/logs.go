@@ -2,19 +2,16 @@ package cli
 
 import (
 	"cmp"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/file"
-	"github.com/foretime/foretime/shared/plural"
 )
 
 func newLogCommand(env *cli.Env) *cobra.Command {
-	c := &cobra.Command{Use: "log", Short: "Describe, convert and generate accounting logs"}
-	c.AddCommand(newStatsCommand(env), newConvertCommand(env), newSynthCommand(env))
+	c := &cobra.Command{Use: "log", Short: "Describe and generate accounting logs"}
+	c.AddCommand(newStatsCommand(env), newSynthCommand(env))
 	return c
 }
 
@@ -103,32 +100,4 @@ func (s traceStats) show(p *cli.Page) {
 		t.Add("jobs running at the log's end", s.Running)
 	}
 	t.Add("median logged priority", s.MedianPriority)
-}
-
-func newConvertCommand(env *cli.Env) *cobra.Command {
-	s := newSettings()
-	var d dates
-	c := &cobra.Command{
-		Use:     "convert FILE OUT",
-		Short:   "Convert a log to the Standard Workload Format",
-		Example: "  mirage log convert sacct.log jobs.swf --from 2026-09-01",
-		Args:    cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			t, err := s.open(env, args[0])
-			if err != nil {
-				return err
-			}
-			if t.Jobs, err = d.jobs(t, 0); err != nil {
-				return err
-			}
-			if n := len(t.Open); n > 0 {
-				env.Log.Warnf("%s pending or running at the log's end are not written", plural.Count(n, "job"))
-			}
-			return file.Write(args[1], func(w io.Writer) error { return trace.WriteSWF(w, t.Jobs, max(t.Size, t.PeakNodes())) })
-		},
-	}
-	cli.OutputLast(c)
-	s.flags(c)
-	d.flags(c)
-	return c
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -217,7 +218,7 @@ func (s *settings) decider(name string, overlap float64, others ...string) (deci
 		if err != nil {
 			return decider{}, err
 		}
-		return decider{Policy: m, settings: map[string]any{"kind": m.Kind, "from_hours": m.FromHours}, forecasts: m.NeedsForecast(), trained: m}, nil
+		return decider{Policy: m, settings: map[string]any{"kind": m.Kind, "from_hours": m.FromHours}, forecasts: true, trained: m}, nil
 	}
 	d := decider{forecasts: b.Forecasts}
 	setting := 0.0
@@ -290,4 +291,34 @@ func seconds(s string) (int64, error) {
 		return 0, fmt.Errorf("%q is not a time such as 90m, 4h, 14d, or in Slurm's form 90, 12:00:00 or 1-12", s)
 	}
 	return n*86400 + int64(d.Seconds()), nil
+}
+
+// levelFlag is a flag for the level of intervals, between 0 and 1.
+type levelFlag struct{ level *float64 }
+
+// newLevelFlag returns a flag that sets a level, which is the default until then.
+func newLevelFlag(level *float64, byDefault float64) levelFlag {
+	*level = byDefault
+	return levelFlag{level}
+}
+
+// String returns the level.
+func (f levelFlag) String() string {
+	if f.level == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*f.level, 'g', -1, 64)
+}
+
+// Type returns the name of the value in the help.
+func (levelFlag) Type() string { return "float" }
+
+// Set reads a level.
+func (f levelFlag) Set(text string) error {
+	level, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(level > 0 && level < 1) {
+		return errors.New("want a number between 0 and 1")
+	}
+	*f.level = level
+	return nil
 }

@@ -62,7 +62,7 @@ Kinds of models:
 					return cli.Usagef("%s is a log: give the begin of its first episode by --start", args[0])
 				}
 				dir := path + ".samples"
-				if _, err := e.generate(cmd.Context(), env, args[0], dir, samplesProbes, samples.Shard{}); err != nil {
+				if _, err := e.generate(cmd.Context(), env, args[0], dir, samplesProbes); err != nil {
 					return err
 				}
 				args[0] = dir
@@ -79,9 +79,6 @@ Kinds of models:
 			}
 			begin := time.Now()
 			s.Threads = runtime.GOMAXPROCS(0) // does not change the model
-			if !s.Forecast {
-				env.Log.Warn("--forecast=false: in weeks busier than those of the samples, the model costs more than a simple baseline (1.5 times as much in February on Lonestar6)")
-			}
 			trained, report, err := model.Train(cmd.Context(), kind, learner, sets, s)
 			if err != nil {
 				return err
@@ -107,7 +104,6 @@ Kinds of models:
 	cli.OutputFile(c, "out")
 	f.StringVar(&until, "until", "", "use only episodes whose successors all started before that day")
 	f.Float64Var(&s.OverlapCost, "overlap-cost", 1, "cost of an hour of overlap in hours of interruption")
-	f.BoolVar(&s.Forecast, "forecast", true, "give the model a forecast from simulating the queue with time limits as a feature; without it no model beats a simple baseline in a busier month")
 	f.Uint64Var(&s.Seed, "seed", 1, "random seed")
 	e.flags(c, 684, 4*3600)
 	out.Flags(c)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // when holds the settings of the when command.
@@ -214,11 +216,6 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 	if err != nil {
 		return nil, err
 	}
-	if q.Overlap != 0 {
-		if err := checkOverlap("curve", q.Overlap); err != nil {
-			return nil, err
-		}
-	}
 	a, err := s.answer(ctx, q.toForecast())
 	stuck := errors.Is(err, slurmview.ErrNoStart)
 	if err != nil && !stuck || len(args) > 0 || q.Queued != "" {
@@ -226,7 +223,8 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 	}
 	testOptions := options
 	if q.Batch == nil {
-		testOptions = slurmview.Options(q.toForecast().Ask())
+		asked := q.toForecast().Job()
+		testOptions = slurmview.ShapeOptions(&asked)
 	}
 	at, testErr := (&slurmview.Client{Runner: slurmview.Exec{}}).TestOnly(ctx, testOptions)
 	switch {
@@ -401,3 +399,30 @@ func unread(what []string) string {
 	}
 	return " or later, because of what is not known: " + strings.Join(what, "; ")
 }
+
+// checkOverlap returns an error unless the cost of an hour of overlap is above 0 and
+// finite.
+func checkOverlap(flag string, cost float64) error {
+	if !(cost > 0) || math.IsInf(cost, 1) {
+		return cli.Usagef("--%s: %v, want a number above 0", flag, cost)
+	}
+	return nil
+}
+
+// showHandover prints a handover for people.
+func showHandover(p *cli.Page, h *forecast.Handover) {
+	t := p.Table("starts within", "chance")
+	for _, s := range h.Curve {
+		t.Add(lasting(s.Seconds/3600), cli.Share(s.Chance))
+	}
+	p.Line("submit a successor %v before its predecessor ends, if an hour of overlap costs %s h of interruption", lasting(h.LeadHours), cli.Text(h.OverlapCost))
+}
+
+// wait returns a time in hours for a sentence, in a suitable unit.
+func wait(hours uncertainty.Prediction) cli.Quantity { return cli.Seconds(hours.Times(3600)) }
+
+// lasting returns a wait without an interval.
+func lasting(hours float64) cli.Quantity { return wait(uncertainty.Point(hours)) }
+
+// wide reports whether an interval in hours is wider than a day and needs a note.
+func wide(p uncertainty.Prediction) bool { return p.IsBounded() && p.Width() > 24 }

@@ -55,14 +55,16 @@ func (a *Amount) add(b Amount, times int64) {
 // Share is the part of each of its nodes that a job takes, on a machine with kinds of nodes.
 type Share struct {
 	Per   Amount
-	Whole bool   // all of it: the node must be idle
-	In    uint64 // the partitions, a bit each, in one of which its nodes are
+	Whole bool // all of it: the node must be idle
+	// In says of each node whether it is in one of the job's partitions; nil is any.
+	In         []bool
+	partitions []string // nil is any
 	// Only lists the nodes that the job may run on, ascending; nil is any.
 	Only []int32
 }
 
 // WholeNodes returns the share of a job that has nodes of any kind for itself.
-func WholeNodes() *Share { return &Share{Whole: true, In: math.MaxUint64} }
+func WholeNodes() *Share { return &Share{Whole: true} }
 
 // Place holds the nodes of a job.
 type Place struct {
@@ -73,20 +75,10 @@ type Place struct {
 
 // Layout is a machine whose nodes are of kinds, node by node.
 type Layout struct {
-	nodes      []node
-	bits       map[string]uint64
+	nodes      []Amount
+	members    map[string][]bool // nodes of each partition
 	partitions map[string]Partition
-	crowded    bool // partitions of different nodes share the last bit
 }
-
-type node struct {
-	has        Amount
-	in         uint64
-	partitions []string // none is all
-}
-
-// lastBit is shared by the partitions that have no bit of their own.
-const lastBit = 63
 
 // checkKinds returns an error that wraps ErrMachine where kinds and partitions
 // make no sense.
@@ -116,62 +108,28 @@ func (m Machine) checkKinds() error {
 	return nil
 }
 
-// bits gives each partition its bit; if there are too many, those of the same nodes share
-// one, then the rest the last one, which crowded reports.
-func (m Machine) bits() (bits map[string]uint64, crowded bool) {
-	var names []string
-	nodes := map[string]string{} // of a partition
-	add := func(name, kind string) {
-		if _, known := nodes[name]; !known {
-			names = append(names, name)
-		}
-		nodes[name] += kind
-	}
-	for i, k := range m.Kinds {
-		for _, p := range k.Partitions {
-			add(p, fmt.Sprint(i, ","))
-		}
-	}
-	for _, p := range m.Partitions {
-		add(p.Name, "")
-	}
-	bits = map[string]uint64{}
-	groups := map[string]uint64{}
-	for _, name := range names {
-		group := name
-		if len(names) > lastBit+1 {
-			group = nodes[name]
-		}
-		if groups[group] == 0 {
-			crowded = len(groups) > lastBit
-			groups[group] = 1 << min(len(groups), lastBit)
-		}
-		bits[name] = groups[group]
-	}
-	return bits, crowded
-}
-
 // Layout returns the machine node by node; nil for one without kinds, of which nodes are only
 // counted.
 func (m Machine) Layout() *Layout {
 	if len(m.Kinds) == 0 {
 		return nil
 	}
-	l := &Layout{partitions: map[string]Partition{}}
-	l.bits, l.crowded = m.bits()
+	l := &Layout{members: map[string][]bool{}, partitions: map[string]Partition{}}
 	for _, p := range m.Partitions {
-		l.partitions[p.Name] = p
+		l.partitions[p.Name], l.members[p.Name] = p, make([]bool, m.Nodes)
 	}
 	for _, k := range m.Kinds {
-		n := node{Amount{int64(k.CPUs), int64(k.GPUs), cmp.Or(k.MemoryMB, math.MaxInt32)}, 0, k.Partitions}
 		for _, p := range k.Partitions {
-			n.in |= l.bits[p]
+			l.members[p] = make([]bool, m.Nodes)
 		}
-		if len(k.Partitions) == 0 {
-			n.in = math.MaxUint64
-		}
+	}
+	for _, k := range m.Kinds {
+		has := Amount{int64(k.CPUs), int64(k.GPUs), cmp.Or(k.MemoryMB, math.MaxInt32)}
 		for range k.Nodes {
-			l.nodes = append(l.nodes, n)
+			for p, in := range l.members {
+				in[len(l.nodes)] = len(k.Partitions) == 0 || slices.Contains(k.Partitions, p)
+			}
+			l.nodes = append(l.nodes, has)
 		}
 	}
 	return l
@@ -194,9 +152,6 @@ func (l *Layout) Share(j *trace.Job) (*Share, int, error) {
 	if j.Need != nil {
 		s.Only = j.Need.Only
 	}
-	if l.crowded && s.In>>lastBit == 1 && j.Partition != "" {
-		s.Only = l.within(s.Only, strings.Split(j.Partition, ","))
-	}
 	fit := len(l.Fitting(s))
 	if j.Nodes < 1 || j.Nodes > fit {
 		return nil, 0, fmt.Errorf("%w: want %s with %d CPUs, %d GPUs, %d MB each, there are %d", ErrOversize, plural.Count(j.Nodes, "node"), s.Per[cpus], s.Per[gpus], s.Per[memory], fit)
@@ -204,41 +159,40 @@ func (l *Layout) Share(j *trace.Job) (*Share, int, error) {
 	return s, tier, nil
 }
 
-// within returns the nodes of a list, nil is all, that are in one of some partitions.
-func (l *Layout) within(only []int32, partitions []string) []int32 {
-	on := []int32{}
-	for n, node := range l.nodes {
-		in := len(node.partitions) == 0 || slices.ContainsFunc(partitions, func(p string) bool { return slices.Contains(node.partitions, p) })
-		_, listed := slices.BinarySearch(only, int32(n))
-		if in && (only == nil || listed) {
-			on = append(on, int32(n))
-		}
-	}
-	return on
-}
-
 // sharePartitions returns the nodes that a job may run on: those of its partitions that have nodes and
 // allow its limit and its size.
 func (l *Layout) sharePartitions(j *trace.Job) (*Share, int, error) {
 	if j.Partition == "" {
-		return &Share{In: math.MaxUint64}, 0, nil
+		return &Share{}, 0, nil
 	}
 	s := &Share{}
 	tier := 0
 	known := false
 	for name := range strings.SplitSeq(j.Partition, ",") {
 		p := l.partitions[name]
-		known = known || l.bits[name] != 0
+		in, found := l.members[name]
+		known = known || found
 		if p.MaxSeconds > 0 && j.Limit > p.MaxSeconds || p.MaxNodes > 0 && j.Nodes > p.MaxNodes {
 			continue
 		}
-		s.In |= l.bits[name]
+		if !found {
+			continue
+		}
 		tier = max(tier, p.Tier)
+		s.partitions = append(s.partitions, name)
+		if s.In == nil {
+			s.In = in
+			continue
+		}
+		s.In = slices.Clone(s.In)
+		for n := range in {
+			s.In[n] = s.In[n] || in[n]
+		}
 	}
 	switch {
-	case s.In == 0 && !known:
+	case s.In == nil && !known:
 		return nil, 0, fmt.Errorf("%w: no nodes in partition %s", ErrOversize, j.Partition)
-	case s.In == 0:
+	case s.In == nil:
 		return nil, 0, fmt.Errorf("%w: no partition of %s allows %s for %s", ErrOversize, j.Partition, plural.Count(j.Nodes, "node"), trace.Span(j.Limit))
 	}
 	return s, tier, nil
@@ -247,14 +201,14 @@ func (l *Layout) sharePartitions(j *trace.Job) (*Share, int, error) {
 // takes says that a node has what a job needs of it, that much being free.
 func (l *Layout) takes(n int32, s *Share, free Amount) bool {
 	if s.Whole {
-		return free == l.nodes[n].has
+		return free == l.nodes[n]
 	}
 	return free.covers(s.Per)
 }
 
 // admits says that a job may be placed on a node, were it idle.
 func (l *Layout) admits(n int32, s *Share) bool {
-	if l.nodes[n].in&s.In == 0 || !l.nodes[n].has.covers(s.Per) {
+	if s.In != nil && !s.In[n] || !l.nodes[n].covers(s.Per) {
 		return false
 	}
 	if s.Only == nil {
@@ -290,7 +244,7 @@ func (l *Layout) nodesOf(w Window) []int32 {
 // resources returns the resources that a place takes of one of its nodes.
 func (l *Layout) resources(s *Share, n int32) Amount {
 	if s.Whole {
-		return l.nodes[n].has
+		return l.nodes[n]
 	}
 	return s.Per
 }

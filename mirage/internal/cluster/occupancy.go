@@ -40,7 +40,7 @@ func NewOccupancy(m Machine) *Occupancy {
 	o := &Occupancy{free: m.Nodes, down: m.Down, layout: m.Layout()}
 	if o.layout != nil {
 		for _, n := range o.layout.nodes {
-			o.idle = append(o.idle, n.has)
+			o.idle = append(o.idle, n)
 		}
 	}
 	return o
@@ -251,7 +251,7 @@ func (p *Profile) lose(w Window, from, to int64) {
 		return
 	}
 	for _, n := range p.board.layout.nodesOf(w) {
-		p.board.rows[n].change(from, to, p.board.layout.nodes[n].has, -1)
+		p.board.rows[n].change(from, to, p.board.layout.nodes[n], -1)
 	}
 }
 

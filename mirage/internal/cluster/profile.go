@@ -111,7 +111,7 @@ func (p *Profile) Promise(from, to int64, nodes int, share *Share) {
 		return
 	}
 	for _, n := range p.board.choose(nodes, share, from, to-from) {
-		p.board.rows[n].change(from, to, p.board.layout.nodes[n].has, -1)
+		p.board.rows[n].change(from, to, p.board.layout.nodes[n], -1)
 	}
 }
 
@@ -122,7 +122,7 @@ func (p *Profile) Close(share *Share) bool {
 		return false
 	}
 	for n := range p.board.shut {
-		p.board.shut[n] = p.board.shut[n] || p.board.layout.nodes[n].in&share.In != 0
+		p.board.shut[n] = p.board.shut[n] || share.In == nil || share.In[n]
 	}
 	return p.board.idle() > 0
 }

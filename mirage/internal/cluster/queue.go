@@ -20,14 +20,6 @@ type Request struct {
 	Barred   int64   // Unix seconds at which a limit let it go; 0 is none did, -1 while one holds it
 }
 
-// partitions returns the partitions that the request may start in, one bit each.
-func (r *Request) partitions() uint64 {
-	if r.Share == nil {
-		return 1
-	}
-	return r.Share.In
-}
-
 // Queue holds the pending jobs in the order of priority; equal ones in the
 // order of submission, then of job number. Age grows at the same pace for
 // all, so the order of two jobs changes only when one of them reaches the

@@ -97,14 +97,14 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	if a.Wait.IsBounded() && a.Wait.Width() > 24 {
 		a.Notes = append(a.Notes, fmt.Sprintf("the interval is wider than a day: %s are pending, and all run times are sampled from those of recent jobs", plural.Count(v.Pending, "job")))
 	}
-	err = a.compare(secondsOf(expected.Waits), cheaper(asked.Job), func(s shape) ([]float64, error) {
+	err = a.compare(expected.Waits.Seconds(), cheaper(asked.Job), func(s shape) ([]float64, error) {
 		other := asked
 		other.Job = s.job
 		waits, err := v.AskWaits(other)
 		if err != nil { // this shape can never start
 			return nil, nil
 		}
-		return secondsOf(waits), nil
+		return waits.Seconds(), nil
 	})
 	if err != nil {
 		return nil, err
@@ -130,14 +130,6 @@ func partsOf(w simulator.Wait) *Parts {
 		return nil
 	}
 	return &Parts{hours(w.Eligible), hours(w.Dependency), hours(w.Limits), hours(w.Room())}
-}
-
-func secondsOf(waits slurmview.Waits) []float64 {
-	seconds := make([]float64, len(waits))
-	for i, w := range waits {
-		seconds[i] = float64(w.Seconds)
-	}
-	return seconds
 }
 
 // Local returns a time in this machine's time zone.

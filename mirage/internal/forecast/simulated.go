@@ -92,7 +92,9 @@ func (l *Log) queue(partition string) (*simulator.Simulator, error) {
 	if c == nil {
 		r := cluster.Defaults(cluster.Slurm)
 		r.LoggedPriority = slices.ContainsFunc(l.jobs, func(j trace.Job) bool { return j.Priority != 0 })
-		r.UserLimit = userLimit(own.Jobs)
+		if most, users := trace.PeakUserJobs(own.Jobs); users >= limitedUsers {
+			r.UserLimit = most
+		}
 		c = &simulator.Config{Machine: cluster.Machine{Nodes: max(own.PeakNodes(), 1)}, Rules: r}
 	}
 	sim, err := c.Resume(st)
@@ -103,46 +105,3 @@ func (l *Log) queue(partition string) (*simulator.Simulator, error) {
 // limitedUsers is the number of users who must have run the same largest number of jobs at once
 // for it to count as a limit.
 const limitedUsers = 3
-
-// userLimit returns the number of jobs that a user may run at once, as far as the jobs that ran
-// show it; 0 is any.
-func userLimit(jobs []trace.Job) int {
-	type change struct {
-		at   int64
-		user string
-		by   int
-	}
-	changes := make([]change, 0, 2*len(jobs))
-	for i := range jobs {
-		if j := &jobs[i]; j.End > j.Start {
-			changes = append(changes, change{j.Start, j.User, 1}, change{j.End, j.User, -1})
-		}
-	}
-	slices.SortFunc(changes, func(a, b change) int {
-		switch {
-		case a.at < b.at:
-			return -1
-		case a.at > b.at:
-			return 1
-		}
-		return a.by - b.by
-	})
-	runs, most := map[string]int{}, map[string]int{}
-	for _, c := range changes {
-		runs[c.user] += c.by
-		most[c.user] = max(most[c.user], runs[c.user])
-	}
-	limit, users := 0, 0
-	for _, n := range most {
-		switch {
-		case n > limit:
-			limit, users = n, 1
-		case n == limit:
-			users++
-		}
-	}
-	if users < limitedUsers {
-		return 0
-	}
-	return limit
-}

@@ -31,7 +31,7 @@ func coverage(t *testing.T, check func(*testing.T, []coveragetest.Predictor)) {
 			var cases []uncertainty.Case
 			for i := range set.Samples[400:] {
 				s := &set.Samples[400+i]
-				h, err := m.scorer.Hours(m.view.row(s))
+				h, err := m.scorer.Hours(sampleFeatures(s))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -24,7 +24,6 @@ type Model struct {
 	// Origin describes the training samples.
 	Origin *Origin
 
-	view   view
 	scorer Scorer
 }
 
@@ -33,7 +32,7 @@ var _ policy.Policy = (*Model)(nil)
 // Decide submits when the reward that the model expects reaches FromHours. Below zero
 // that leaves a margin against interruptions, above it one against overlap.
 func (m *Model) Decide(s *policy.State) (policy.Decision, error) {
-	x, err := m.view.features(s)
+	x, err := stateFeatures(s)
 	if err != nil {
 		return policy.Decision{}, err
 	}
@@ -54,10 +53,6 @@ func (m *Model) about(hours float64) uncertainty.Prediction {
 	return p
 }
 
-// NeedsForecast says that the model can only be asked where the queue can be
-// forecast.
-func (m *Model) NeedsForecast() bool { return m.view.forecast }
-
 // modelFile is a stored model.
 type modelFile struct {
 	Kind        string            `json:"model"`
@@ -76,7 +71,7 @@ func (m *Model) Save(path string) error {
 		return err
 	}
 	return file.Write(path, func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(modelFile{m.Kind, m.FromHours, m.OverlapCost, m.Band, m.Origin, m.view.names(), fitted})
+		return json.NewEncoder(w).Encode(modelFile{m.Kind, m.FromHours, m.OverlapCost, m.Band, m.Origin, featureNames(), fitted})
 	})
 }
 
@@ -97,8 +92,7 @@ func Load(path string) (*Model, error) {
 	if f.Origin == nil {
 		return nil, fmt.Errorf("%s: %w: trained_on is missing", path, ErrFile)
 	}
-	v := view{forecast: slices.Contains(f.Features, forecastNames[0])}
-	names := v.names()
+	names := featureNames()
 	if !slices.Equal(f.Features, names) {
 		return nil, fmt.Errorf("%s: %w: %d features, this version has %d others", path, ErrFile, len(f.Features), len(names))
 	}
@@ -109,5 +103,5 @@ func Load(path string) (*Model, error) {
 	if _, err := fitted.Hours(make([]float64, len(names))); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
 	}
-	return &Model{Kind: f.Kind, FromHours: f.FromHours, OverlapCost: f.OverlapCost, Band: f.Band, Origin: f.Origin, view: v, scorer: fitted}, nil
+	return &Model{Kind: f.Kind, FromHours: f.FromHours, OverlapCost: f.OverlapCost, Band: f.Band, Origin: f.Origin, scorer: fitted}, nil
 }

@@ -73,7 +73,7 @@ func reloaded(t *testing.T, k string) Report {
 		t.Errorf("%+v, saved %+v", got, m)
 	}
 	for _, sample := range set.Samples[:20] {
-		x := Summary(sample.X, sample.Decision, 0)
+		x := sampleFeatures(&sample)
 		a, err1 := m.scorer.Hours(x)
 		b, err2 := got.scorer.Hours(x)
 		if err1 != nil || err2 != nil || math.Abs(a-b) > 1e-6 {
@@ -125,7 +125,7 @@ func TestForecastModel(t *testing.T) {
 		s.ForecastFull = float64(s.SuccStart - s.Decision)
 		s.ForecastPart = s.ForecastFull / 2
 	}
-	m, r, err := Train(t.Context(), "boost", learner(t, "boost"), []*samples.Set{set}, Settings{OverlapCost: 1, Seed: 1, Forecast: true})
+	m, r, err := Train(t.Context(), "boost", learner(t, "boost"), []*samples.Set{set}, Settings{OverlapCost: 1, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,10 +153,15 @@ func (halves) Forecast(share float64) (float64, error) {
 	return 2 * 3600, nil
 }
 
+// noWait is a queue that forecasts no wait.
+type noWait struct{ policy.Queue }
+
+func (noWait) Forecast(float64) (float64, error) { return 0, nil }
+
 // TestView: what a forecast tells stands behind the summary, in hours.
 func TestView(t *testing.T) {
 	x := withForecast(make([]float64, len(SummaryNames())), 2*3600, 3600, 1800)
-	if names := (view{forecast: true}).names(); len(names) != len(x) || names[len(x)-3] != forecastNames[0] {
+	if names := featureNames(); len(names) != len(x) || names[len(x)-3] != "forecast_full_hours" {
 		t.Fatalf("%d names of %d values: %v", len(names), len(x), names)
 	}
 	if diff := cmp.Diff([]float64{2, 1, 1.5}, x[len(x)-3:]); diff != "" {
@@ -177,6 +182,7 @@ func TestPolicyUsesTheModel(t *testing.T) {
 	}
 	s.History.Predecessor = [4]float64{2880, 1, 0, 43 * 3600}
 	s.History.Successor = [4]float64{2880, 1, 0, 0}
+	s.Queue = func() (policy.Queue, error) { return noWait{}, nil }
 	d, err := m.Decide(s)
 	if err != nil || !d.Submit || math.Abs(d.Expected.Value-3.5) > 1.5 {
 		t.Errorf("eight hours of queue, five to go: %+v, %v", d, err)
@@ -190,7 +196,7 @@ func TestPolicyUsesTheModel(t *testing.T) {
 func TestSplit(t *testing.T) {
 	set := made(700)
 	until := set.Samples[500].SuccStart
-	train, held, left, err := split([]*samples.Set{set}, until, view{})
+	train, held, left, err := split([]*samples.Set{set}, until)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,14 +204,14 @@ func TestSplit(t *testing.T) {
 		t.Errorf("%d, %d, %d", train.Len(), held.Len(), left)
 	}
 	set.Manifest.LastSubmit = until
-	if _, _, cut, err := split([]*samples.Set{set}, 0, view{}); err != nil || cut < 200 || cut > left {
+	if _, _, cut, err := split([]*samples.Set{set}, 0); err != nil || cut < 200 || cut > left {
 		t.Errorf("a trace that ends there: %d left out, %v", cut, err)
 	}
 	set.Samples[3].HistoryEnd = set.Samples[3].Decision + 1
-	if _, _, _, err := split([]*samples.Set{set}, 0, view{}); !errors.Is(err, ErrSamples) {
+	if _, _, _, err := split([]*samples.Set{set}, 0); !errors.Is(err, ErrSamples) {
 		t.Errorf("a history that knows the future: %v", err)
 	}
-	if _, _, _, err := split(nil, 0, view{}); !errors.Is(err, ErrSamples) {
+	if _, _, _, err := split(nil, 0); !errors.Is(err, ErrSamples) {
 		t.Errorf("no samples: %v", err)
 	}
 }
@@ -282,7 +288,7 @@ func TestNewsvendor(t *testing.T) {
 		below := 0
 		for i := range set.Samples {
 			s := &set.Samples[i]
-			h, err := m.scorer.Hours(m.view.row(s))
+			h, err := m.scorer.Hours(sampleFeatures(s))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,11 +19,11 @@ type row struct {
 // split divides the samples of each set by time: the last part judges, and that
 // part is learnt from whose outcome was known before it begins. Episodes with an outcome after until, or after
 // the last submission of their trace, are left out.
-func split(sets []*samples.Set, until int64, v view) (train, held regression.Samples, left int, err error) {
+func split(sets []*samples.Set, until int64) (train, held regression.Samples, left int, err error) {
 	var x, xHeld [][]float64
 	var y, yHeld []float64
 	for _, set := range sets {
-		rows, dropped, err := usable(set, until, v)
+		rows, dropped, err := usable(set, until)
 		if err != nil {
 			return train, held, 0, err
 		}
@@ -55,7 +55,7 @@ func split(sets []*samples.Set, until int64, v view) (train, held regression.Sam
 
 // usable returns the rows of a set in the order of time, and how many samples were
 // left out because their outcome came too late.
-func usable(set *samples.Set, until int64, v view) (rows []row, left int, err error) {
+func usable(set *samples.Set, until int64) (rows []row, left int, err error) {
 	late := map[int]bool{}
 	for _, s := range set.Samples {
 		if s.HistoryEnd > s.Decision {
@@ -68,7 +68,7 @@ func usable(set *samples.Set, until int64, v view) (rows []row, left int, err er
 			left++
 			continue
 		}
-		rows = append(rows, row{s.Decision, s.SuccStart, v.row(&s), float64(s.SuccStart-s.Decision) / 3600})
+		rows = append(rows, row{s.Decision, s.SuccStart, sampleFeatures(&s), float64(s.SuccStart-s.Decision) / 3600})
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.Decision, b.Decision) })
 	return rows, left, nil

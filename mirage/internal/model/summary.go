@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/samples"
 )
 
@@ -85,4 +86,31 @@ func Reduce(x []float64) []float64 {
 func Summary(reduced []float64, now int64, meanWaitSeconds float64) []float64 {
 	angle := 2 * math.Pi * float64(((now%86400)+86400)%86400) / 86400
 	return append(slices.Clip(reduced), math.Sin(angle), math.Cos(angle), meanWaitSeconds)
+}
+
+// featureNames returns the names of a model's features in order: the summary of a history,
+// then the queue's own predictions.
+func featureNames() []string {
+	return append(SummaryNames(), "forecast_full_hours", "forecast_part_hours", "forecast_full_less_remaining_hours")
+}
+
+// sampleFeatures returns the features of a sample that was loaded with [Reduce].
+func sampleFeatures(s *samples.Sample) []float64 {
+	x := Summary(s.X, s.Decision, s.MeanWait)
+	return withForecast(x, s.ForecastFull, s.ForecastPart, float64(s.PredEnd-s.Decision))
+}
+
+// stateFeatures returns the features of a state.
+func stateFeatures(s *policy.State) ([]float64, error) {
+	f, err := s.Forecast()
+	if err != nil {
+		return nil, err
+	}
+	tensor := make([]float64, samples.Steps*samples.Features)
+	s.History.Tensor(tensor)
+	return withForecast(Summary(Reduce(tensor), s.Now, s.MeanWait()), f[0], f[1], s.RemainingSeconds()), nil
+}
+
+func withForecast(x []float64, full, part, remaining float64) []float64 {
+	return append(x, full/3600, part/3600, (full-remaining)/3600)
 }

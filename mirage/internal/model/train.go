@@ -27,12 +27,9 @@ type Settings struct {
 	OverlapCost float64
 	// Until leaves out episodes of which some successor started at that
 	// instant or later, Unix seconds; 0 keeps all.
-	Until int64
-	// Forecast lets the model see what the queue itself predicts. Such a model
-	// can only decide where the queue can be simulated.
-	Forecast bool
-	Seed     uint64
-	Threads  int
+	Until   int64
+	Seed    uint64
+	Threads int
 }
 
 // quantile returns the quantile of the wait that costs least to plan for: an hour
@@ -68,7 +65,7 @@ func Train(ctx context.Context, kind string, l Learner, sets []*samples.Set, s S
 	if !(s.OverlapCost > 0) || math.IsInf(s.OverlapCost, 1) {
 		return nil, Report{}, fmt.Errorf("%w: overlap cost %v", ErrSamples, s.OverlapCost)
 	}
-	m := &Model{Kind: kind, OverlapCost: s.OverlapCost, Origin: originOf(sets, s.Until), view: view{s.Forecast}}
+	m := &Model{Kind: kind, OverlapCost: s.OverlapCost, Origin: originOf(sets, s.Until)}
 	r, err := m.fit(ctx, l.Fit, sets, s)
 	r.Model = kind
 	return m, r, err
@@ -77,7 +74,7 @@ func Train(ctx context.Context, kind string, l Learner, sets []*samples.Set, s S
 // fit fits the rows of samples, judges the outcome by the later ones and sets
 // the margin by them.
 func (m *Model) fit(ctx context.Context, fit Fitter, sets []*samples.Set, s Settings) (Report, error) {
-	train, held, left, err := split(sets, s.Until, m.view)
+	train, held, left, err := split(sets, s.Until)
 	if err != nil {
 		return Report{}, err
 	}

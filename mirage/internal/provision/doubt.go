@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/foretime/foretime/mirage/internal/slurmview"
-	"github.com/foretime/foretime/shared/plural"
 )
 
 // Doubts, in warnings, each given once.
@@ -42,11 +41,4 @@ func (p *Provisioner) stuck(k *Link, j *slurmview.Job) error {
 	}
 	p.doubt(err)
 	return nil
-}
-
-// tooFew doubts a service that asks for more nodes than there are.
-func (p *Provisioner) tooFew(nodes int) {
-	if nodes > 0 && p.s.Request.Nodes > nodes {
-		p.doubt(fmt.Errorf("service of %s: %w: the cluster has %d", plural.Count(p.s.Request.Nodes, "node"), ErrNeverStarts, nodes))
-	}
 }

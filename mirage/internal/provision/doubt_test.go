@@ -19,16 +19,13 @@ func TestDoubts(t *testing.T) {
 	p := &Provisioner{doubted: map[string]bool{}, s: Settings{Request: Request{Nodes: 50}, Warn: func(err error) { warned = append(warned, err) }}}
 	for range 2 {
 		p.doubt(slurmview.ErrPrivate)
-		p.tooFew(0) // the controller could not be asked
-		p.tooFew(50)
-		p.tooFew(4)
 		_ = p.stuck(&Link{Number: 1}, &slurmview.Job{ID: 7, State: "PENDING", Reason: "Resources"})
 		_ = p.stuck(&Link{Number: 1}, &slurmview.Job{ID: 7, State: "RUNNING", Reason: "BadConstraints"})
 		if err := p.stuck(&Link{Number: 1}, &slurmview.Job{ID: 7, State: "PENDING", Reason: "PartitionTimeLimit"}); err != nil {
 			t.Error(err)
 		}
 	}
-	if len(warned) != 3 || !errors.Is(warned[0], slurmview.ErrPrivate) || !errors.Is(warned[1], ErrNeverStarts) || !errors.Is(warned[2], ErrNeverStarts) {
+	if len(warned) != 2 || !errors.Is(warned[0], slurmview.ErrPrivate) || !errors.Is(warned[1], ErrNeverStarts) {
 		t.Errorf("%v", warned)
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/samples"
+	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/slurmview"
+	"github.com/foretime/foretime/mirage/internal/trace"
 )
 
 // chainDays is the age in days of the oldest jobs from which a chain learns: its policy repeats
@@ -40,7 +42,6 @@ func (p *Provisioner) observe(ctx context.Context, jobs []slurmview.Job) error {
 		if p.view != nil {
 			total, unavailable = p.view.Hardware.Count(p.s.Partition)
 		}
-		p.tooFew(total)
 		p.Metrics.queue(seen, total, unavailable)
 	}
 	if unwritten != nil { // a full disk does not stop the chain
@@ -75,7 +76,6 @@ func (p *Provisioner) look(ctx context.Context, jobs []slurmview.Job, now time.T
 	for _, note := range p.view.Notes {
 		p.doubt(errors.New(note))
 	}
-	p.announce(now)
 	return nil
 }
 
@@ -127,4 +127,22 @@ func (p *Provisioner) state(last *Link, now time.Time) policy.State {
 		}
 	}
 	return s
+}
+
+// ErrUnseen is returned when the cluster has not been described yet.
+var ErrUnseen = errors.New("the nodes of the cluster are unknown so far")
+
+// resume returns the queue as it was last seen and the service in it, which takes what
+// its predecessor has.
+func (p *Provisioner) resume(s *policy.State) (chain.Service, *simulator.Simulator, error) {
+	service := s.Service
+	if p.view == nil {
+		return service, nil, ErrUnseen
+	}
+	job, sim, err := p.view.Successor(trace.Job{Nodes: service.Nodes, Limit: service.Limit})
+	service.Nodes, service.Priority = job.Nodes, job.Priority
+	service.Partition = job.Partition
+	service.Need = job.Need
+	service.Charges = job.Charges
+	return service, sim, err
 }

@@ -6,6 +6,6 @@
 // them). It never reaches past its decision.
 //
 // [Plan.Generate] simulates episodes in blocks of a few. A block is one file, written
-// whole or not at all, with the same bytes from any shard and any number of workers. So
-// a killed run can continue, and shards from many machines together are the whole run.
+// whole or not at all, with the same bytes from any number of workers, so a killed run
+// can continue.
 package samples

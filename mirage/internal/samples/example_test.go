@@ -31,7 +31,7 @@ func Example() {
 		return
 	}
 	plan := samples.Plan{Episodes: 4, Probes: 3, Interval: day, Start: 7 * day, History: 7 * day, Service: chain.Service{Nodes: 1, Limit: 6 * 3600}}
-	if err := plan.Generate(context.Background(), w, dir, samples.Shard{Workers: 2}); err != nil {
+	if err := plan.Generate(context.Background(), w, dir, 2, func(int) {}); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -37,6 +37,9 @@ type Manifest struct {
 	Columns    []string `json:"columns"` // of the 42 features
 }
 
+// Blocks returns the number of files of samples.
+func (p Plan) Blocks() int { return (p.Episodes + blockEpisodes - 1) / blockEpisodes }
+
 // line is a snapshot of a sample, as in histories-*.parquet: one row of its
 // history, oldest first.
 type line struct {
@@ -44,14 +47,6 @@ type line struct {
 	Probe    int       `dataset:"probe"`
 	Step     int       `dataset:"step"`
 	Features []float64 `dataset:",rest"`
-}
-
-// Shard is a part of the blocks: those whose number leaves rest Index when
-// divided by Count. The zero value is all of them, one after the other.
-type Shard struct {
-	Index, Count int
-	Workers      int                // blocks at once; the files do not depend on it
-	Progress     func(episodes int) // at finished episodes, from any goroutine; may be nil
 }
 
 func samplesFile(dir string, block int) string {
@@ -62,40 +57,32 @@ func historiesFile(dir string, block int) string {
 	return filepath.Join(dir, fmt.Sprintf("histories-%05d.parquet", block))
 }
 
-// Generate plays the episodes of a shard and writes their samples into a
-// directory, which it makes. Blocks that are already there are left alone, so a
-// run that was stopped goes on; the directory must hold the same plan, settings
-// and trace. The error wraps ErrPlan where the plan is at fault.
-func (p Plan) Generate(ctx context.Context, w *simulator.Workload, dir string, s Shard) error {
+// Generate plays the episodes and writes their samples into a directory, which it makes,
+// so many blocks at once. It calls progress at finished episodes, from any goroutine.
+// Blocks that are already there are left alone, so a run that was stopped goes on; the
+// directory must hold the same plan, settings and trace. The error wraps ErrPlan where
+// the plan is at fault.
+func (p Plan) Generate(ctx context.Context, w *simulator.Workload, dir string, workers int, progress func(episodes int)) error {
 	if err := p.Check(); err != nil {
 		return err
-	}
-	if s.Count < 0 || s.Index < 0 || s.Count > 0 && s.Index >= s.Count {
-		return fmt.Errorf("%w: shard %d of %d", ErrPlan, s.Index, s.Count)
 	}
 	last := int64(0)
 	if n := len(w.Jobs); n > 0 {
 		last = w.Jobs[n-1].Submit
 	}
-	m := Manifest{p, w.Config, len(w.Jobs), w.Hash(), last, (p.Episodes + blockEpisodes - 1) / blockEpisodes, Columns()}
+	m := Manifest{p, w.Config, len(w.Jobs), w.Hash(), last, p.Blocks(), Columns()}
 	if err := m.claim(dir); err != nil {
 		return err
 	}
-	progress := s.Progress
-	if progress == nil {
-		progress = func(int) {}
-	}
 	group, ctx := crash.WithContext(ctx)
-	group.SetLimit(max(s.Workers, 1))
+	group.SetLimit(max(workers, 1))
 	for block := range m.Blocks {
-		if s.Count <= 1 || block%s.Count == s.Index {
-			group.Go(func() error {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				return p.block(ctx, w, dir, block, progress)
-			})
-		}
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return p.block(ctx, w, dir, block, progress)
+		})
 	}
 	return group.Wait()
 }
@@ -163,8 +150,8 @@ type Set struct {
 	Samples  []Sample
 }
 
-// LoadManifest reads plan.json.
-func LoadManifest(dir string) (Manifest, error) {
+// loadManifest reads plan.json.
+func loadManifest(dir string) (Manifest, error) {
 	path := filepath.Join(dir, manifestFile)
 	b, err := file.ReadAll(path)
 	if err != nil {
@@ -177,27 +164,13 @@ func LoadManifest(dir string) (Manifest, error) {
 	return m, m.Plan.Check()
 }
 
-// Missing returns the blocks that a directory lacks.
-func (m Manifest) Missing(dir string) []int {
-	var missing []int
-	for block := range m.Blocks {
-		if _, err := os.Stat(samplesFile(dir, block)); err != nil {
-			missing = append(missing, block)
-		}
-	}
-	return missing
-}
-
 // Load reads a directory of samples, all of which must be there. Each sample's
 // history is handed to reduce as 144 rows of 42 features, and what reduce
 // returns is kept as its X; a nil reduce keeps the history itself.
 func Load(dir string, reduce func(x []float64) []float64) (*Set, error) {
-	m, err := LoadManifest(dir)
+	m, err := loadManifest(dir)
 	if err != nil {
 		return nil, err
-	}
-	if missing := m.Missing(dir); len(missing) > 0 {
-		return nil, fmt.Errorf("%s: %w: %d of %d blocks are missing; run generate again to complete them", dir, ErrPlan, len(missing), m.Blocks)
 	}
 	set := &Set{Manifest: m}
 	for block := range m.Blocks {
@@ -213,6 +186,9 @@ func Load(dir string, reduce func(x []float64) []float64) (*Set, error) {
 func loadBlock(dir string, block int, reduce func([]float64) []float64) ([]Sample, error) {
 	path := samplesFile(dir, block)
 	table, err := dataset.Load[Sample](path, dataset.Options{})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; run generate again to complete the samples", err)
+	}
 	if err != nil {
 		return nil, err
 	}

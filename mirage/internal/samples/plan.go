@@ -130,11 +130,11 @@ func (p Plan) probe(camera *Camera, pair *chain.Pair) (Sample, error) {
 		Reward: o.RewardSeconds(), Backfilled: o.Backfilled, PendingJobs: sim.Queue().Len(),
 		MeanWait: MeanWait(sim.LastWaits(meanOver)), X: make([]float64, Steps*Features),
 	}
-	forecast, err := pair.Service.ForecastWaits(sim, ForecastShares())
-	if err != nil {
-		return Sample{}, err
+	for i, wait := range []*float64{&s.ForecastFull, &s.ForecastPart} {
+		if *wait, err = pair.Service.WaitIn(sim, sim.Using(ForecastShares()[i]), simulator.Farthest); err != nil {
+			return Sample{}, err
+		}
 	}
-	s.ForecastFull, s.ForecastPart = forecast[0], forecast[1]
 	h, err := camera.History(pair)
 	if err != nil {
 		return Sample{}, err

@@ -141,6 +141,8 @@ func TestHistoryIsDecisionTime(t *testing.T) {
 	}
 }
 
+func silent(int) {}
+
 func files(t *testing.T, dir string) map[string]string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -157,31 +159,22 @@ func files(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestGenerate: one worker or three, in one run or in shards, stopped and
-// gone on, the files are the same.
+// TestGenerate: one worker or three, in one run or stopped and gone on, the files are the
+// same.
 func TestGenerate(t *testing.T) {
 	w := month(t)
 	p := plan()
-	generate := func(dir string, s Shard) {
+	generate := func(dir string, workers int) {
 		t.Helper()
-		if err := p.Generate(t.Context(), w, dir, s); err != nil {
+		if err := p.Generate(t.Context(), w, dir, workers, silent); err != nil {
 			t.Fatal(err)
 		}
 	}
 	whole := t.TempDir()
-	generate(whole, Shard{Workers: 1})
+	generate(whole, 1)
 	want := files(t, whole)
 	if len(want) != 1+2*3 {
 		t.Fatalf("%d files", len(want))
-	}
-	sharded := t.TempDir()
-	generate(sharded, Shard{Index: 1, Count: 2, Workers: 3})
-	if _, err := Load(sharded, nil); !errors.Is(err, ErrPlan) {
-		t.Errorf("half of the blocks are loaded: %v", err)
-	}
-	generate(sharded, Shard{Index: 0, Count: 2, Workers: 1})
-	if diff := cmp.Diff(want, files(t, sharded)); diff != "" {
-		t.Error("shards differ from the whole")
 	}
 	// As a kill in the middle leaves it: a block whose histories are there and
 	// whose samples are not, and a block cut short. A file that is only called like a
@@ -195,7 +188,10 @@ func TestGenerate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	generate(whole, Shard{Workers: 3})
+	if _, err := Load(whole, nil); err == nil {
+		t.Error("a part of the blocks is loaded")
+	}
+	generate(whole, 3)
 	if err := os.Remove(similar); err != nil {
 		t.Error(err)
 	}
@@ -218,7 +214,7 @@ func TestGenerate(t *testing.T) {
 		t.Errorf("%d samples; what is read is not what was played: %s", len(set.Samples), diff)
 	}
 	p.Interval++
-	if err := p.Generate(t.Context(), w, whole, Shard{}); !errors.Is(err, ErrPlan) {
+	if err := p.Generate(t.Context(), w, whole, 1, silent); !errors.Is(err, ErrPlan) {
 		t.Errorf("another plan in the same folder: %v", err)
 	}
 }
@@ -232,16 +228,13 @@ func TestGenerateRefuses(t *testing.T) {
 	} {
 		p := plan()
 		change(&p)
-		if err := p.Generate(t.Context(), w, t.TempDir(), Shard{}); !errors.Is(err, ErrPlan) {
+		if err := p.Generate(t.Context(), w, t.TempDir(), 1, silent); !errors.Is(err, ErrPlan) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := plan().Generate(t.Context(), w, t.TempDir(), Shard{Index: 3, Count: 2}); !errors.Is(err, ErrPlan) {
-		t.Errorf("shard 3 of 2: %v", err)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := plan().Generate(ctx, w, t.TempDir(), Shard{}); !errors.Is(err, context.Canceled) {
+	if err := plan().Generate(ctx, w, t.TempDir(), 1, silent); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/regression"
 )
 
 // ErrRange is returned when a range of time holds too few jobs to calibrate on.
@@ -39,7 +40,7 @@ func GridFor(jobs []trace.Job, from, to int64) Grid {
 	for n := peak; n >= max(1, peak*4/5); n -= max(peak/80, 1) {
 		g.Nodes = append(g.Nodes, n)
 	}
-	most := trace.PeakUserJobs(jobs)
+	most, _ := trace.PeakUserJobs(jobs)
 	g.UserLimits = []int{0, most, most + 1}
 	g.Logged = []float64{0}
 	if slices.ContainsFunc(jobs, func(j trace.Job) bool { return j.Priority != jobs[0].Priority }) {
@@ -174,4 +175,72 @@ func (s *search) loss(p point) (float64, error) {
 	}
 	s.progress()
 	return Loss(r, s.grid.From, s.grid.To), nil
+}
+
+// capHours is the longest wait that the loss distinguishes job by job.
+const capHours = 24
+
+// Loss compares the simulated and actual waits of the jobs submitted from
+// from on and before to: mean |s-a| / mean a and 1 - Spearman of the waits
+// capped at a day, plus |mean s / mean a - 1| of the waits as they are. It is
+// infinite where the actual waits have no mean.
+func Loss(r *Result, from, to int64) float64 {
+	var simulated, actual []float64
+	var wholeS, wholeA, cappedA, mae float64
+	for i := range r.Starts {
+		j := &r.Workload.Jobs[i]
+		start, _, ok := r.Times(i)
+		if !ok || j.NoStart || j.Submit < from || j.Submit >= to {
+			continue
+		}
+		s, a := float64(start-j.Submit)/3600, float64(j.Wait())/3600
+		wholeS += s
+		wholeA += a
+		s, a = min(s, capHours), min(a, capHours)
+		simulated, actual = append(simulated, s), append(actual, a)
+		cappedA += a
+		mae += math.Abs(s - a)
+	}
+	if wholeA == 0 {
+		return math.Inf(1)
+	}
+	rho, err := regression.Spearman(simulated, actual)
+	if err != nil {
+		rho = 0 // all simulated waits are the same: they rank nothing
+	}
+	return mae/cappedA + math.Abs(wholeS/wholeA-1) + 1 - rho
+}
+
+// File is the settings file that a search writes: the cluster and its scheduler, and the range
+// of time they were fitted on.
+type File struct {
+	Config
+	Zone  string   `json:"zone"`
+	From  int64    `json:"train_from"` // Unix seconds, inclusive
+	To    int64    `json:"train_to"`   // Unix seconds, exclusive
+	Loss  float64  `json:"loss"`
+	Train *Quality `json:"train,omitempty"`
+	Held  *Quality `json:"held_out,omitempty"`
+	All   *Quality `json:"all,omitempty"` // both ranges together
+}
+
+// Judge simulates the jobs submitted from four weeks before the training range
+// (WarmDays) to an instant, and fills in Train; where the instant is past the
+// training range, Held, from there to the instant, and All too.
+func (f *File) Judge(ctx context.Context, jobs []trace.Job, end int64) error {
+	t := trace.Trace{Jobs: jobs}
+	w, err := NewWorkload(t.Between(f.From-WarmDays*86400, end), f.Config)
+	if err != nil {
+		return err
+	}
+	r, err := w.Simulate(ctx, nil)
+	if err != nil {
+		return err
+	}
+	quality := func(from, to int64) *Quality { q := r.MetricsBetween(from, to).Quality; return &q }
+	f.Train = quality(f.From, f.To)
+	if end > f.To {
+		f.Held, f.All = quality(f.To, end), quality(f.From, end)
+	}
+	return nil
 }

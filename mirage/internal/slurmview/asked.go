@@ -19,14 +19,17 @@ import (
 // Waits are the waits of a job in drawn futures, by future.
 type Waits []simulator.Wait
 
-// SortSeconds returns the waits in seconds, sorted.
-func (w Waits) SortSeconds() stats.Sorted {
+// Seconds returns the waits in seconds, by future.
+func (w Waits) Seconds() []float64 {
 	seconds := make([]float64, len(w))
 	for i := range w {
 		seconds[i] = float64(w[i].Seconds)
 	}
-	return stats.Sort(seconds)
+	return seconds
 }
+
+// SortSeconds returns the waits in seconds, sorted.
+func (w Waits) SortSeconds() stats.Sorted { return stats.Sort(w.Seconds()) }
 
 // Typical returns the wait of the future in the middle.
 func (w Waits) Typical() simulator.Wait {
@@ -128,7 +131,7 @@ func (v *View) Complete(a Ask) Ask {
 func (v *View) namesakes(user, name string, before int64) (ids []string) {
 	for i := range v.Jobs {
 		if j := &v.Jobs[i]; j.User == user && j.Name == name && !j.State.Over() && j.ID < before {
-			ids = append(ids, strconv.FormatInt(j.ID, 10))
+			ids = append(ids, rowID(j))
 		}
 	}
 	return ids
@@ -325,8 +328,7 @@ func (v *View) findHiddenUse(partitions string) (names []string) {
 		}
 	}
 	for _, n := range v.Hardware.nodes {
-		in := slices.ContainsFunc(n.kind.Partitions, func(p string) bool { return slices.Contains(strings.Split(partitions, ","), p) })
-		if in && !n.out() && n.taken > shown[n.name] {
+		if n.in(partitions) && !n.out() && n.taken > shown[n.name] {
 			names = append(names, n.name)
 		}
 	}
@@ -376,24 +378,9 @@ func (v *View) shares(s *subject, j *Job) bool {
 	return false
 }
 
-func (h *Hardware) numbersOf(names []string) (on []int32) {
-	for _, name := range names {
-		if n, ok := h.names[name]; ok {
-			on = append(on, n)
-		}
-	}
-	return on
-}
-
 // behindEqual is less than the difference between two of Slurm's priorities, which are whole
 // numbers.
 const behindEqual = 1e-3
-
-// inList reports whether a list of tasks contains one.
-func inList(list, task string) bool {
-	_, found := trace.TaskIndex(list, task)
-	return found
-}
 
 // Ask returns the job as somebody asks for it before it is submitted.
 func (j *Job) Ask() Ask {
@@ -413,11 +400,11 @@ var ErrNoJob = errors.New("no such pending job")
 func (v *View) FindQueued(id string) (Ask, *Job, *View, error) {
 	number, task, isTask := strings.Cut(id, "_")
 	at := slices.IndexFunc(v.Jobs, func(j Job) bool {
-		own := strconv.FormatInt(j.ID, 10)
 		if !isTask {
-			return own == number
+			return rowID(&j) == number
 		}
-		return strconv.FormatInt(j.Array, 10) == number && (j.Task == task && j.Tasks == 1 || j.State.Pending() && inList(j.List, task))
+		_, listed := trace.TaskIndex(j.List, task)
+		return strconv.FormatInt(j.Array, 10) == number && (j.Task == task && j.Tasks == 1 || j.State.Pending() && listed)
 	})
 	if at < 0 {
 		return Ask{}, nil, nil, fmt.Errorf("%w: %s is not in the queue", ErrNoJob, id)
@@ -462,7 +449,7 @@ func (v *View) FindQueued(id string) (Ask, *Job, *View, error) {
 	st.Pending = slices.Clone(st.Pending)
 	// The tasks of an array before it go first, those behind it do not matter.
 	w.Jobs = slices.Delete(slices.Clone(v.Jobs), at, at+1)
-	own, before := strconv.FormatInt(j.ID, 10), 0
+	own, before := rowID(j), 0
 	first, _ := trace.TaskIndex(j.List, task)
 	st.Pending = slices.DeleteFunc(st.Pending, func(row trace.Job) bool {
 		if row.ID != own {

@@ -215,7 +215,7 @@ func (b *batch) gpus(name string, p *Place) int {
 		b.fail(name, "want a number, or a type and a number such as a100:2")
 		return 0
 	}
-	for kind := range gpuTypes(text) {
+	if kind, _ := gpuType(text); kind != "" {
 		p.GPUType = kind
 	}
 	return gpusOf(text)
@@ -343,7 +343,7 @@ func (b *batch) amounts(a *Ask) {
 		case name == "cpu" && err == nil && n > 0:
 			a.CPUsPerTask = n
 		case name == "gres/gpu":
-			for kind := range gpuTypes("gpu:" + value) {
+			if kind, _ := gpuType("gpu:" + value); kind != "" {
 				p.GPUType = kind
 			}
 			a.GPUsPerTask = gpusOf("gpu:" + value)

@@ -88,36 +88,17 @@ func CountIn(jobs []Job, u trace.Unit) []Job {
 // number is an integer of Slurm's JSON.
 type number = trace.Number
 
-// state is a state as Slurm's JSON has it: a word, or, in newer versions, a
-// list of the state and its flags.
-type state trace.State
-
-func (s *state) UnmarshalJSON(b []byte) error {
-	if bytes.HasPrefix(b, []byte("[")) {
-		var words []string
-		if err := json.Unmarshal(b, &words); err != nil {
-			return err
-		}
-		*s = stateIn(words)
-		return nil
-	}
-	var text string
-	err := json.Unmarshal(b, &text)
-	*s = stateIn(strings.Split(text, "+"))
-	return err
-}
-
 // holdStates are the flags of a pending job that somebody has to release.
 var holdStates = []string{"REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"}
 
-// stateIn returns the first of a state's words, or the one that says that the job is held.
-func stateIn(words []string) state {
-	for _, word := range words {
-		if slices.Contains(holdStates, word) {
-			return state(word)
-		}
+// stateIn returns the state of some words, which may be joined by +: the first, or the one
+// that says that the job is held.
+func stateIn(words []string) trace.State {
+	words = strings.Split(strings.Join(words, "+"), "+")
+	if i := slices.IndexFunc(words, func(w string) bool { return slices.Contains(holdStates, w) }); i >= 0 {
+		return trace.State(words[i])
 	}
-	return state(slices.Concat(words, []string{""})[0])
+	return trace.State(words[0])
 }
 
 // priority is a job's priority, which is 0 if the job is held.
@@ -133,20 +114,11 @@ func (p *priority) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// withGPUs adds the GPUs that a job asked for where its trackable resources do not
-// hold them, as AccountingStorageTRES of slurm.conf has to name them.
-func withGPUs(tres string, gpus int) string {
-	if gpus == 0 || trace.GPUs.In(tres) > 0 {
-		return tres
-	}
-	return fmt.Sprintf("%s,gres/gpu=%d", tres, gpus)
-}
-
-// gpusOf counts the GPUs of a list of generic resources, such as
-// "gpu:a100:4(S:0-1),shard:8", "gres:gpu:2" or "gres/gpu"; one without a number is
-// one.
-func gpusOf(gres string) int {
-	sum := 0
+// gpuTypes counts the GPUs of each type in a list of generic resources, such as
+// "gpu:a100:4(S:0-1),shard:8", "gres:gpu:2" or "gres/gpu"; "" is no type, and one without
+// a number is one.
+func gpuTypes(gres string) map[string]int {
+	types := map[string]int{}
 	for part := range strings.SplitSeq(gres, ",") {
 		part, _, _ = strings.Cut(part, "(")
 		part = strings.TrimPrefix(strings.TrimPrefix(part, "gres:"), "gres/")
@@ -154,11 +126,20 @@ func gpusOf(gres string) int {
 		if len(words) == 0 || words[0] != "gpu" {
 			continue
 		}
-		n, err := strconv.Atoi(words[len(words)-1])
+		last := len(words) - 1
+		n, err := strconv.Atoi(words[last])
 		if err != nil {
-			n = 1
+			n, last = 1, len(words)
 		}
-		sum += max(n, 0)
+		types[strings.Join(words[1:max(last, 1)], ":")] += max(n, 0)
+	}
+	return types
+}
+
+// gpusOf counts the GPUs of a list of generic resources.
+func gpusOf(gres string) (sum int) {
+	for _, n := range gpuTypes(gres) {
+		sum += n
 	}
 	return sum
 }
@@ -224,41 +205,44 @@ func leadingDigits(text string) (digits, rest string) {
 // of --dependency).
 func eitherOf(text string) bool { return strings.Contains(text, "?") }
 
-// placeOf adds the type of the GPUs that a job wants on each node to its place.
-func placeOf(gres string, p Place) Place {
-	for name, n := range gpuTypes(gres) {
-		p.GPUType, p.TypedGPUs = name, n
+// gpuType returns a type that a list of generic resources names, "" for none, and the
+// number of its GPUs.
+func gpuType(gres string) (name string, count int) {
+	for kind, n := range gpuTypes(gres) {
+		if kind != "" {
+			name, count = kind, n
+		}
 	}
-	return p
+	return name, count
 }
 
 // ParseQueue reads what squeue --json prints. The error wraps ErrAnswer.
 func ParseQueue(b []byte) ([]Job, error) {
 	var answer struct {
 		Jobs *[]struct {
-			ID        *number `json:"job_id"`
-			Name      string  `json:"name"`
-			User      string  `json:"user_name"`
-			Comment   string  `json:"comment"`
-			Partition string  `json:"partition"`
-			State     state   `json:"job_state"`
-			Nodes     number  `json:"node_count"`
-			Limit     number  `json:"time_limit"`
-			Submit    number  `json:"submit_time"`
-			Start     number  `json:"start_time"`
-			End       number  `json:"end_time"`
-			Hold      bool    `json:"hold"`
-			HetJob    number  `json:"het_job_id"`
-			Reason    string  `json:"state_reason"`
-			Array     string  `json:"array_task_string"`
-			Allocated string  `json:"tres_alloc_str"`
-			Asked     string  `json:"tres_req_str"`
-			PerJob    string  `json:"tres_per_job"`
-			PerNode   string  `json:"tres_per_node"`
-			PerTask   string  `json:"tres_per_task"`
-			Tasks     number  `json:"tasks"`
-			On        string  `json:"nodes"`
-			Shared    shared  `json:"shared"`
+			ID        *number     `json:"job_id"`
+			Name      string      `json:"name"`
+			User      string      `json:"user_name"`
+			Comment   string      `json:"comment"`
+			Partition string      `json:"partition"`
+			State     trace.Words `json:"job_state"`
+			Nodes     number      `json:"node_count"`
+			Limit     number      `json:"time_limit"`
+			Submit    number      `json:"submit_time"`
+			Start     number      `json:"start_time"`
+			End       number      `json:"end_time"`
+			Hold      bool        `json:"hold"`
+			HetJob    number      `json:"het_job_id"`
+			Reason    string      `json:"state_reason"`
+			Array     string      `json:"array_task_string"`
+			Allocated string      `json:"tres_alloc_str"`
+			Asked     string      `json:"tres_req_str"`
+			PerJob    string      `json:"tres_per_job"`
+			PerNode   string      `json:"tres_per_node"`
+			PerTask   string      `json:"tres_per_task"`
+			Tasks     number      `json:"tasks"`
+			On        string      `json:"nodes"`
+			Shared    shared      `json:"shared"`
 
 			Priority    priority `json:"priority"`
 			Licenses    string   `json:"licenses"`
@@ -287,7 +271,8 @@ func ParseQueue(b []byte) ([]Job, error) {
 	}
 	jobs := make([]Job, 0, len(*answer.Jobs))
 	for i, j := range *answer.Jobs {
-		if j.ID == nil || *j.ID <= 0 || j.State == "" {
+		state := stateIn(j.State)
+		if j.ID == nil || *j.ID <= 0 || state == "" {
 			return nil, fmt.Errorf("squeue: %w: job %d has no id or no state", ErrAnswer, i)
 		}
 		tasks, err := trace.Tasks(j.Array)
@@ -298,22 +283,28 @@ func ParseQueue(b []byte) ([]Job, error) {
 		if j.ArrayJob != 0 {
 			task = strconv.FormatInt(int64(j.ArrayTask), 10)
 		}
+		tres := cmp.Or(j.Allocated, j.Asked)
+		gpus := gpusOf(j.PerJob) + int(max(j.Nodes, 1))*gpusOf(j.PerNode) + int(max(j.Tasks, 1))*gpusOf(j.PerTask)
+		if gpus > 0 && trace.GPUs.In(tres) == 0 { // AccountingStorageTRES of slurm.conf does not name them
+			tres = fmt.Sprintf("%s,gres/gpu=%d", tres, gpus)
+		}
+		place := Place{Features: j.Features, Required: j.Required, Excluded: j.Excluded, Reservation: j.Reservation}
+		place.GPUType, place.TypedGPUs = gpuType(j.PerNode)
 		after, outcomes := dependencies(j.Dependency)
 		unread := otherResources(strings.Join([]string{j.PerJob, j.PerNode, j.PerTask}, ","))
 		if j.HetJob != 0 {
 			unread = append(unread, fmt.Sprintf("the other parts of the heterogeneous job %d", j.HetJob))
 		}
 		jobs = append(jobs, Job{
-			ID: int64(*j.ID), Name: j.Name, User: j.User, Comment: j.Comment, Partition: j.Partition, State: trace.State(j.State),
+			ID: int64(*j.ID), Name: j.Name, User: j.User, Comment: j.Comment, Partition: j.Partition, State: state,
 			Nodes: int(j.Nodes), Limit: time.Duration(j.Limit) * time.Minute,
 			Submit: int64(j.Submit), Start: int64(j.Start), End: int64(j.End),
 			Priority: float64(j.Priority.number), Reason: j.Reason, Tasks: tasks,
-			TRES: withGPUs(cmp.Or(j.Allocated, j.Asked), gpusOf(j.PerJob)+int(max(j.Nodes, 1))*gpusOf(j.PerNode)+int(max(j.Tasks, 1))*gpusOf(j.PerTask)),
-			On:   j.On, Exclusive: bool(j.Shared),
+			TRES: tres, On: j.On, Exclusive: bool(j.Shared),
 			Licenses: j.Licenses, Account: j.Account, QOS: j.QOS, Eligible: int64(j.Eligible), After: after, Outcomes: outcomes, Unread: unread, Either: eitherOf(j.Dependency), Singleton: strings.Contains(j.Dependency, "singleton"),
-			OnHold: j.Hold || j.Priority.isZero || slices.Contains(holdStates, string(j.State)),
+			OnHold: j.Hold || j.Priority.isZero || slices.Contains(holdStates, string(state)),
 			Array:  int64(j.ArrayJob), List: j.Array, Task: task, Together: int(j.Together),
-			Place: placeOf(j.PerNode, Place{Features: j.Features, Required: j.Required, Excluded: j.Excluded, Reservation: j.Reservation}),
+			Place: place,
 		})
 	}
 	return jobs, nil

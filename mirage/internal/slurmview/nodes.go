@@ -92,6 +92,11 @@ type seen struct {
 // out reports whether the node takes no jobs.
 func (n *seen) out() bool { return n.outage != "" }
 
+// in reports whether the node is in one of some partitions, with commas between.
+func (n *seen) in(partitions string) bool {
+	return slices.ContainsFunc(strings.Split(partitions, ","), func(p string) bool { return slices.Contains(n.kind.Partitions, p) })
+}
+
 func (h *Hardware) read(b []byte, k Controller) error {
 	for i, line := range Lines(b) {
 		f := fieldsOf(line)
@@ -154,7 +159,7 @@ func (h *Hardware) close(explained func(seen) bool) {
 // of those that take no jobs.
 func (h *Hardware) Count(partition string) (total, out int) {
 	for _, n := range h.nodes {
-		if partition == "" || slices.Contains(n.kind.Partitions, partition) {
+		if partition == "" || n.in(partition) {
 			total++
 			out += bit(n.out())
 		}
@@ -241,21 +246,6 @@ func reasonOf(line string) string {
 // nextField finds the field after a value with spaces.
 var nextField = regexp.MustCompile(` [A-Z][A-Za-z]+=`)
 
-// gpuTypes counts the GPUs of each type in a list of generic resources.
-func gpuTypes(gres string) map[string]int {
-	types := map[string]int{}
-	for part := range strings.SplitSeq(gres, ",") {
-		part, _, _ = strings.Cut(part, "(")
-		part = strings.TrimPrefix(strings.TrimPrefix(part, "gres:"), "gres/")
-		if words := strings.FieldsFunc(part, func(r rune) bool { return r == ':' || r == '=' }); len(words) > 1 && words[0] == "gpu" {
-			if _, err := strconv.Atoi(words[1]); err != nil {
-				types[words[1]] += gpusOf(part)
-			}
-		}
-	}
-	return types
-}
-
 func (h *Hardware) partition(f map[string]string) {
 	if h.partitions == nil {
 		h.partitions = map[string]partition{}
@@ -300,13 +290,19 @@ func (h *Hardware) detail(row *trace.Job, j *Job) {
 // numbers returns the nodes of a list such as n[0-3,7],gpu01; nil where one is not
 // known.
 func (h *Hardware) numbers(list string) []int32 {
-	var on []int32
-	for _, name := range hosts(list) {
-		n, ok := h.names[name]
-		if !ok {
-			return nil
+	names := hosts(list)
+	if on := h.numbersOf(names); len(on) == len(names) {
+		return on
+	}
+	return nil
+}
+
+// numbersOf returns the numbers of the nodes that are known.
+func (h *Hardware) numbersOf(names []string) (on []int32) {
+	for _, name := range names {
+		if n, ok := h.names[name]; ok {
+			on = append(on, n)
 		}
-		on = append(on, n)
 	}
 	return on
 }

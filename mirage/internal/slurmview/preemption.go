@@ -46,10 +46,7 @@ func (h *Hardware) preemptors(partition, qos string, l *limits) (names []string)
 // overlap reports whether two partitions have a node in common; one of several names is not
 // told apart.
 func (h *Hardware) overlap(a, b string) bool {
-	in := func(n *seen, names string) bool {
-		return slices.ContainsFunc(strings.Split(names, ","), func(p string) bool { return slices.Contains(n.kind.Partitions, p) })
-	}
-	return slices.ContainsFunc(h.nodes, func(n seen) bool { return in(&n, a) && in(&n, b) })
+	return slices.ContainsFunc(h.nodes, func(n seen) bool { return n.in(a) && n.in(b) })
 }
 
 // grace returns the seconds that a preempted job of a partition and QOS keeps its nodes.

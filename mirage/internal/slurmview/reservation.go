@@ -132,12 +132,7 @@ func (h *Hardware) reserve(all []Reservation, now int64, zone *time.Location) (u
 	})
 	for i := range all {
 		r := &all[i]
-		var on []int32
-		for _, name := range r.Nodes {
-			if n, ok := h.names[name]; ok {
-				on = append(on, n)
-			}
-		}
+		on := h.numbersOf(r.Nodes)
 		if len(on) < len(r.Nodes) {
 			unknown = append(unknown, r.Name)
 		}
@@ -151,43 +146,4 @@ func (h *Hardware) reserve(all []Reservation, now int64, zone *time.Location) (u
 		}
 	}
 	return unknown
-}
-
-// Gap is a time in which too few nodes are free of reservations for a service to run.
-type Gap struct {
-	From, To    int64 // Unix seconds
-	Reservation string
-	Left, Total int // nodes of the partition
-}
-
-// Gaps returns the times, from now to the horizon in Unix seconds, in which reservations
-// leave fewer nodes of a partition than a service needs; "" is the default partition. The
-// reservations of the service itself are not counted.
-func (h *Hardware) Gaps(partition, own string, nodes int, now, horizon int64, zone *time.Location) (gaps []Gap) {
-	if partition == "" {
-		partition = h.Default
-	}
-	for i := range h.reservations {
-		r := &h.reservations[i]
-		if r.Name == own {
-			continue
-		}
-		left, total := 0, 0
-		for _, n := range h.nodes {
-			if !slices.Contains(n.kind.Partitions, partition) {
-				continue
-			}
-			total++
-			left += bit(n.state == "" && !slices.Contains(r.Nodes, n.name))
-		}
-		if left >= nodes || total < nodes {
-			continue
-		}
-		for _, span := range r.spans(now, zone) {
-			if span[1] > now && span[0] < horizon {
-				gaps = append(gaps, Gap{span[0], span[1], r.Name, left, total})
-			}
-		}
-	}
-	return gaps
 }

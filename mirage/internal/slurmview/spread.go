@@ -3,7 +3,6 @@ package slurmview
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/trace"
@@ -84,8 +83,7 @@ func (h *Hardware) within(a Ask) (all []*seen) {
 	}
 	for i := range h.nodes {
 		n := &h.nodes[i]
-		in := slices.ContainsFunc(n.kind.Partitions, func(name string) bool { return slices.Contains(strings.Split(a.Partition, ","), name) })
-		if in && (only == nil || slices.Contains(only, int32(i))) {
+		if n.in(a.Partition) && (only == nil || slices.Contains(only, int32(i))) {
 			all = append(all, n)
 		}
 	}

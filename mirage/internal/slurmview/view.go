@@ -377,31 +377,8 @@ func (c *Client) TestOnly(ctx context.Context, options []string) (int64, error) 
 	return at.Unix(), nil
 }
 
-// Options returns sbatch's options for a job.
-func Options(a Ask) []string {
-	o := shapeOptions(&a.Job)
-	for _, x := range []struct{ name, value string }{
-		{"account", strings.Join(a.Accounts, ",")}, {"qos", a.QOS}, {"constraint", a.Features}, {"reservation", a.Reservation},
-		{"nodelist", a.Required}, {"exclude", a.Excluded},
-	} {
-		if x.value != "" {
-			o = append(o, "--"+x.name+"="+x.value)
-		}
-	}
-	if a.GPUType != "" {
-		o = slices.DeleteFunc(o, func(x string) bool { return strings.HasPrefix(x, "--gres=") })
-		o = append(o, fmt.Sprintf("--gres=gpu:%s:%d", a.GPUType, max(a.TypedGPUs, 1)))
-	}
-	if a.Eligible > 0 {
-		o = append(o, "--begin="+time.Unix(a.Eligible, 0).UTC().Format("2006-01-02T15:04:05"))
-	}
-	if a.After != "" {
-		o = append(o, "--dependency=afterany:"+strings.ReplaceAll(a.After, ",", ":"))
-	}
-	return o
-}
-
-func shapeOptions(j *trace.Job) []string {
+// ShapeOptions returns sbatch's options for the shape of a job.
+func ShapeOptions(j *trace.Job) []string {
 	o := []string{"--nodes=" + strconv.Itoa(j.Nodes), "--time=" + strconv.FormatInt((j.Limit+59)/60, 10)}
 	if j.Partition != "" {
 		o = append(o, "--partition="+j.Partition)

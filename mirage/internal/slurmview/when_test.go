@@ -69,7 +69,7 @@ func TestRealWhen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			own, err := client.TestOnly(t.Context(), Options(Ask{Job: job}))
+			own, err := client.TestOnly(t.Context(), ShapeOptions(&job))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -38,16 +38,17 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// words is a word of Slurm's JSON, or, in newer versions, a list of words.
-type words []string
+// Words is a word of Slurm's JSON, or, in newer versions, a list of words.
+type Words []string
 
-func (w *words) UnmarshalJSON(b []byte) error {
+// UnmarshalJSON implements json.Unmarshaler.
+func (w *Words) UnmarshalJSON(b []byte) error {
 	if bytes.HasPrefix(b, []byte("[")) {
 		return json.Unmarshal(b, (*[]string)(w))
 	}
 	var one string
 	err := json.Unmarshal(b, &one)
-	*w = words{one}
+	*w = Words{one}
 	return err
 }
 
@@ -64,7 +65,7 @@ type accounted struct {
 	Priority  Number `json:"priority"`
 	Line      string `json:"submit_line"`
 	State     struct {
-		Current words  `json:"current"`
+		Current Words  `json:"current"`
 		Reason  string `json:"reason"`
 	} `json:"state"`
 	Array struct {

@@ -107,17 +107,22 @@ func (t *Trace) CheckSize() error {
 	return fmt.Errorf("%w: job %s has %d %s, and all others together at most %d", ErrOutlier, id, most, t.Unit, others)
 }
 
-// PeakUserJobs returns the most jobs that one user ran at once.
-func PeakUserJobs(jobs []Job) int {
+// PeakUserJobs returns the most jobs that one user ran at once, and how many users did.
+func PeakUserJobs(jobs []Job) (most, users int) {
 	byUser := map[string][]Job{}
 	for _, j := range jobs {
 		byUser[j.User] = append(byUser[j.User], j)
 	}
-	most := 0
 	for _, own := range byUser {
-		most = max(most, peak(own, func(*Job) int { return 1 }))
+		n := peak(own, func(*Job) int { return 1 })
+		if n > most {
+			most, users = n, 0
+		}
+		if n == most {
+			users++
+		}
 	}
-	return most
+	return most, users
 }
 
 // peak returns the largest sum of the weights of jobs that run at one time; at one

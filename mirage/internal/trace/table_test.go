@@ -204,7 +204,7 @@ func TestLimitsElsewhere(t *testing.T) {
 			t.Errorf("%s: %d, want %d; %v", name, l, c.want, got.Warnings)
 		}
 		var b bytes.Buffer
-		if err := WriteSWF(&b, got.Jobs, 4); err != nil {
+		if err := writeSWF(&b, got.Jobs, 4); err != nil {
 			t.Fatal(err)
 		}
 		if again := read(t, b.String(), Options{}); again.Jobs[0].Limit != c.want {

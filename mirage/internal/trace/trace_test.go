@@ -224,7 +224,7 @@ func TestWriters(t *testing.T) {
 			var err error
 			switch layout {
 			case SWF:
-				err = WriteSWF(&b, jobs, 4)
+				err = writeSWF(&b, jobs, 4)
 			case Mirage:
 				err = WriteMirage(&b, jobs, zone)
 			}
@@ -292,7 +292,7 @@ func FuzzRead(f *testing.F) {
 		got.Stats()
 		// What this package writes it reads back.
 		var b bytes.Buffer
-		if err := WriteSWF(&b, got.Jobs, 1); err != nil {
+		if err := writeSWF(&b, got.Jobs, 1); err != nil {
 			t.Fatal(err)
 		}
 		again, err := Read(&b, "f", Options{Layout: SWF})
