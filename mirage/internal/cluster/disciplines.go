@@ -96,5 +96,5 @@ func (r *Request) isFirst(reserved map[string]bool) bool {
 	return first && !(reserved[everywhere] && names[0] != everywhere)
 }
 
-// everywhere stands for all partitions.
+// everywhere names all partitions at once.
 const everywhere = ""
