@@ -88,7 +88,9 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 		return false, fmt.Errorf("link %d: %w", last.Number, ErrFailing)
 	}
 	if v.Submit = v.Submit || v.Why == whyEnd; v.Submit {
-		return p.s.DryRun, p.submit(ctx, v, last.Number+1)
+		err := p.submit(ctx, v, last.Number+1)
+		p.lag = p.s.Clock.Now().Sub(now)
+		return p.s.DryRun, err
 	}
 	p.log(v)
 	return false, nil
@@ -96,7 +98,7 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 
 // decide calls the policy, stores its answer in v, and returns for how long the answer is valid.
 func (p *Provisioner) decide(v *Verdict, last *Link, now time.Time) (valid time.Duration, err error) {
-	s := p.state(last, now)
+	s := p.state(last, now.Add(p.lag)) // when Slurm will have the successor
 	d, err := p.s.Policy.Decide(&s)
 	if err != nil {
 		return 0, err

@@ -95,7 +95,7 @@ func (p *Provisioner) unknowns(jobs []slurmview.Job) []string {
 
 func (p *Provisioner) deciding(now time.Time) bool {
 	last := p.ledger.Last()
-	return last != nil && last.Started && !last.Ended && !now.Before(p.decision)
+	return last != nil && last.Started && !last.Ended && !now.Before(p.decision) && now.Before(p.end(last))
 }
 
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

@@ -59,6 +59,8 @@ type Provisioner struct {
 	accounted time.Time
 	snapshot  time.Time // next one due
 	decision  time.Time // next one due
+	// lag is the time that the latest submission took, with its decision.
+	lag time.Duration
 }
 
 // Open takes a directory for its own and reads what is in it: the journal

@@ -43,16 +43,19 @@ const (
 
 // load is a seeded stream of jobs that compete with the service: one or two
 // nodes for two to eight seconds, on average 2.6 of four nodes.
-type load struct{ rng *rand.Rand }
+type load struct {
+	rng *rand.Rand
+	gap float64 // mean seconds between two jobs
+}
 
-func newLoad(seed uint64) load { return load{rand.New(rand.NewPCG(seed, 7))} }
+func newLoad(seed uint64) load { return load{rand.New(rand.NewPCG(seed, 7)), 2.55} }
 
 func (l load) next() (gap, seconds float64, nodes int) {
 	nodes = 1
 	if l.rng.IntN(3) == 0 {
 		nodes = 2
 	}
-	return l.rng.ExpFloat64() * 2.55, 2 + 6*l.rng.Float64(), nodes
+	return l.rng.ExpFloat64() * l.gap, 2 + 6*l.rng.Float64(), nodes
 }
 
 // TestRealProvision keeps chains of services going on real Slurms under
@@ -234,7 +237,7 @@ func scrape(port int) string {
 }
 
 // compete submits the load until the context is done.
-func compete(c *slurmtest.Cluster, ctx context.Context, l load) {
+func compete(c *slurmtest.Cluster, ctx context.Context, l load, options ...string) {
 	next := time.Now()
 	for {
 		gap, seconds, nodes := l.next()
@@ -242,7 +245,8 @@ func compete(c *slurmtest.Cluster, ctx context.Context, l load) {
 		if (Wall{}).Sleep(ctx, time.Until(next)) != nil {
 			return
 		}
-		if _, err := c.Run("sbatch", "--parsable", "--time=1", "--output=/dev/null", fmt.Sprintf("--nodes=%d", nodes), fmt.Sprintf("--wrap=sleep %.1f", seconds)); err != nil {
+		argv := []string{"sbatch", "--parsable", "--time=1", "--output=/dev/null", fmt.Sprintf("--nodes=%d", nodes), fmt.Sprintf("--wrap=sleep %.1f", seconds)}
+		if _, err := c.Run(append(argv, options...)...); err != nil {
 			c.T.Error(err)
 		}
 	}
