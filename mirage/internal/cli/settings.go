@@ -32,7 +32,7 @@ type settings struct {
 	Log     logSettings        `json:"log"`
 	Service serviceSettings    `json:"service"`
 	Decide  decideSettings     `json:"decide"`
-	Policy  map[string]float64 `json:"policy" help:"settings of baselines: lead_hours, quantile, weight_of_full_limits, wait_quantile"`
+	Policy  map[string]float64 `json:"policy" help:"settings of baselines: lead_hours, quantile, wait_quantile"`
 	Workers int                `json:"workers" help:"computations at once; the result does not depend on it (default: all CPUs)"`
 
 	source *cli.Settings

@@ -47,7 +47,7 @@ func Baselines() registry.List[Baseline] {
 		{Name: "avg", Help: "submit ahead by the mean of the last 100 waits", New: Baseline{Policy: always(Average{}), Rival: true}},
 		{Name: "quantile", Help: "submit ahead by a quantile of the last 500 waits", New: quantile},
 		{Name: "fixed", Help: "submit ahead by a fixed time", New: fixed},
-		{Name: "forecast", Help: "submit ahead by the wait from simulating the queue with time limits", New: queueForecast},
+		{Name: "forecast", Help: "submit ahead by the wait from simulating the queue with two fifths of all time limits", New: Baseline{Policy: always(QueueForecast{}), Forecasts: true, Rival: true}},
 		{Name: "futures", Help: "least expected cost over sampled futures of the queue (run times and arrivals from the past)", New: futures},
 		{Name: "never-late", Help: "submit when the predecessor starts", New: Baseline{Policy: always(Fixed{LeadHours: math.Inf(1)})}},
 	}

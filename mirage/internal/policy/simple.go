@@ -49,19 +49,17 @@ func (f Fixed) Decide(s *State) (Decision, error) {
 var ErrForecast = errors.New("there is no forecast of the queue")
 
 // QueueForecast submits when the predecessor has as long to run as the queue itself
-// predicts a successor to wait: a weighted mean of the forecasts with full
-// and with partly used time limits. It learns nothing.
-type QueueForecast struct {
-	Full float64 // weight of the forecast with full limits, in [0, 1]
-}
+// predicts a successor to wait if jobs use two fifths of their limits. It learns
+// nothing.
+type QueueForecast struct{}
 
 // Decide says submit when the predicted wait is reached.
-func (f QueueForecast) Decide(s *State) (Decision, error) {
+func (QueueForecast) Decide(s *State) (Decision, error) {
 	waits, err := s.Forecast()
 	if err != nil {
 		return Decision{}, err
 	}
-	return waitOf(s, uncertainty.Point(f.Full*waits[0]+(1-f.Full)*waits[1])), nil
+	return waitOf(s, uncertainty.Point(waits[1])), nil
 }
 
 // The baselines that use only the latest waits and a forecast.
@@ -76,12 +74,5 @@ var (
 	fixed = Baseline{
 		Policy: func(hours float64) Policy { return Fixed{LeadHours: hours} },
 		Knob:   &Knob{Name: "lead_hours", Help: "lead in hours", Most: math.Inf(1), Required: true},
-	}
-	queueForecast = Baseline{
-		Policy: func(full float64) Policy { return QueueForecast{Full: full} }, Forecasts: true, Rival: true,
-		Knob: &Knob{
-			Name: "weight_of_full_limits", Help: "weight of the simulation with full limits; the rest is for two fifths of the limits",
-			Most: 1,
-		},
 	}
 )

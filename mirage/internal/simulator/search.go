@@ -24,7 +24,6 @@ type Grid struct {
 	UserLimits []int     // 0 is no limit
 	Logged     []float64 // weight of the logged priority; 0 is off
 	Size       []float64
-	Age        []float64
 	// Kinds are the nodes where they are known, as many as Nodes has them.
 	Kinds []cluster.Kind
 }
@@ -36,7 +35,7 @@ type Grid struct {
 func GridFor(jobs []trace.Job, from, to int64) Grid {
 	jobs = (&trace.Trace{Jobs: jobs}).Between(from, to)
 	peak := (&trace.Trace{Jobs: jobs}).PeakNodes()
-	g := Grid{From: from, To: to, Size: []float64{100, 200, 400}, Age: []float64{7000}}
+	g := Grid{From: from, To: to, Size: []float64{100, 200, 400}}
 	for n := peak; n >= max(1, peak*4/5); n -= max(peak/80, 1) {
 		g.Nodes = append(g.Nodes, n)
 	}
@@ -71,14 +70,11 @@ func Search(ctx context.Context, jobs []trace.Job, g Grid, workers int, progress
 	}
 	train := all.Between(g.From-WarmDays*86400, g.To)
 	s := &search{ctx: ctx, train: train, grid: g, workers: max(workers, 1), progress: progress, known: map[point]float64{}}
-	if len(g.Nodes) == 0 || len(g.UserLimits) == 0 || len(g.Logged) == 0 || len(g.Size) == 0 || len(g.Age) == 0 {
-		return nil, fmt.Errorf("%w: the grid has an empty list", ErrRange)
-	}
-	best := point{g.Nodes[0], g.UserLimits[0], g.Logged[0], g.Size[0], g.Age[0]}
+	best := point{g.Nodes[0], g.UserLimits[0], g.Logged[0], g.Size[0]}
 	machine := func(p point) (around []point) {
 		for _, n := range g.Nodes {
 			for _, l := range g.UserLimits {
-				around = append(around, point{n, l, p.logged, p.size, p.age})
+				around = append(around, point{n, l, p.logged, p.size})
 			}
 		}
 		return around
@@ -86,9 +82,7 @@ func Search(ctx context.Context, jobs []trace.Job, g Grid, workers int, progress
 	weights := func(p point) (around []point) {
 		for _, l := range g.Logged {
 			for _, size := range g.Size {
-				for _, age := range g.Age {
-					around = append(around, point{p.nodes, p.limit, l, size, age})
-				}
+				around = append(around, point{p.nodes, p.limit, l, size})
 			}
 		}
 		return around
@@ -109,8 +103,8 @@ func Search(ctx context.Context, jobs []trace.Job, g Grid, workers int, progress
 
 // point is a position in the grid.
 type point struct {
-	nodes, limit      int
-	logged, size, age float64
+	nodes, limit int
+	logged, size float64
 }
 
 // config returns the settings at a point.
@@ -122,7 +116,7 @@ func (s *search) config(p point) Config {
 	if p.logged == 0 {
 		rules.Weights.Logged = 1
 	}
-	rules.Weights.Size, rules.Weights.Age = p.size, p.age
+	rules.Weights.Size = p.size
 	return Config{Machine: cluster.Machine{Nodes: p.nodes, Kinds: s.grid.Kinds}, Rules: rules}
 }
 

@@ -45,7 +45,7 @@ func replayed(t *testing.T, jobs []trace.Job, m cluster.Machine) []trace.Job {
 // loss.
 func TestSearchRecovers(t *testing.T) {
 	jobs := played(t)
-	grid := Grid{From: jobs[0].Submit, To: jobs[len(jobs)-1].Submit + 1, Nodes: []int{44, 42, 40, 38}, UserLimits: []int{0, 8, 4}, Logged: []float64{0}, Size: []float64{400, 100}, Age: []float64{7000}}
+	grid := Grid{From: jobs[0].Submit, To: jobs[len(jobs)-1].Submit + 1, Nodes: []int{44, 42, 40, 38}, UserLimits: []int{0, 8, 4}, Logged: []float64{0}, Size: []float64{400, 100}}
 	found, err := Search(t.Context(), jobs, grid, 2, func() {})
 	if err != nil {
 		t.Fatal(err)
@@ -88,9 +88,6 @@ func TestLossWithoutWaits(t *testing.T) {
 func TestSearchRefuses(t *testing.T) {
 	jobs := played(t)
 	if _, err := Search(t.Context(), jobs, GridFor(jobs, 0, 1), 1, func() {}); !errors.Is(err, ErrRange) {
-		t.Errorf("error %v", err)
-	}
-	if _, err := Search(t.Context(), jobs, Grid{To: math.MaxInt64}, 1, func() {}); !errors.Is(err, ErrRange) {
 		t.Errorf("error %v", err)
 	}
 }

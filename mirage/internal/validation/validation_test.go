@@ -173,7 +173,7 @@ func TestPlay(t *testing.T) {
 		return played[0]
 	}
 	oracle := play(Oracle(cost), 2)
-	policies := []policy.Policy{policy.Fixed{}, policy.Average{}, policy.Quantile{Q: .8}, policy.Fixed{LeadHours: math.Inf(1)}, policy.QueueForecast{Full: .5}}
+	policies := []policy.Policy{policy.Fixed{}, policy.Average{}, policy.Quantile{Q: .8}, policy.Fixed{LeadHours: math.Inf(1)}, policy.QueueForecast{}}
 	together, err := Episodes{Workload: w, Plan: plan, Workers: 2}.Play(t.Context(), With(policies...))
 	if err != nil {
 		t.Fatal(err)
