@@ -29,7 +29,7 @@ func mirage(ctx context.Context, s *Stage) Chapter {
 	for _, args := range [][]string{
 		{"log", "synth", "--days", "60", "--seed", "1", "--out", "month.log"},
 		append(learn, "--episodes", "150", "--interval", "4h", "--start", "2023-01-08", "--history", "7d", "--out", "samples"),
-		{"train", "samples", "--model", "boost", "--forecast", "--until", "2023-02-08", "--out", "boost.json"},
+		{"train", "samples", "--model", "boost", "--until", "2023-02-08", "--out", "boost.json"},
 	} {
 		s.run(ctx, "mirage", args...)
 	}

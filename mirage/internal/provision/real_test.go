@@ -163,7 +163,7 @@ func train(t *testing.T, dir, mirage string) (config, model string) {
 	samples := filepath.Join(dir, "samples")
 	run(t, nil, mirage, "generate", log, "--config", config, "--episodes", "160", "--probes", "5", "--interval", "3h", "--start", "2023-01-05",
 		"--history", "3d", "--set", fmt.Sprintf("service.limit=%ds", serviceSeconds*factor), "--out", samples)
-	t.Log(strings.TrimSpace(run(t, nil, mirage, "train", samples, "--forecast", "--out", model)))
+	t.Log(strings.TrimSpace(run(t, nil, mirage, "train", samples, "--out", model)))
 	return config, model
 }
 
