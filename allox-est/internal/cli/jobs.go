@@ -92,7 +92,7 @@ func newTrainCommand(env *cli.Env, name string) *cobra.Command {
 	var options jobs.Options
 	cmd := &cobra.Command{
 		Use:     name,
-		Short:   "Train the network " + name + " on generated images, or on your own",
+		Short:   "Train the network " + name + " on generated images",
 		Example: "  allox-est jobs " + name + " --epochs 5 --batches 4 --numThreads 2",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -111,7 +111,6 @@ func newTrainCommand(env *cli.Env, name string) *cobra.Command {
 	flags.IntVar(&options.BatchesPerEpoch, "batches", 0, "batches per epoch (0: the job's own number)")
 	flags.IntVar(&options.BatchSize, "batch-size", 0, "images per batch (0: the job's own number)")
 	flags.Uint64Var(&options.Seed, "seed", 1, "seed of images, weights and order")
-	flags.StringVar(&options.Data, "data", "", "directory with the published files of MNIST (lenet) or of the binary version of CIFAR-10 (googlenet) (default: images generated from the seed)")
 	flags.StringVar(&options.Dir, "dir", "", "existing directory for the checkpoint (default: the current one)")
 	cli.First(cmd, "epochs", "batches", "batch-size", "numThreads", "seed")
 	return cmd

@@ -37,7 +37,6 @@ type Options struct {
 	Seed    uint64
 	GPU     bool
 	Out     io.Writer    // a line an epoch, the accuracy, the time-writer tag; nil discards
-	Data    string       // a directory with MNIST (28x28) or CIFAR-10 (32x32, binary version); "" draws images from the seed
 	Dir     string       // an existing directory for NAME.checkpoint; "" is the current one
 	Now     timing.Clock // of the time writer; nil means time.Now
 }

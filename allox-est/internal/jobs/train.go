@@ -89,12 +89,8 @@ func (j job) setUp(o Options) (*training, error) {
 		return nil, err
 	}
 	t := &training{job: j, options: o, backend: b, store: model.NewStore(), rng: rand.New(rand.NewPCG(o.Seed, 0x6f72646572))}
-	if o.Data == "" {
-		im := newImages(j.side, j.channels, o.Seed)
-		t.known, t.unseen = im.draw(j.train), im.draw(j.heldOut)
-	} else if t.known, t.unseen, err = j.load(o.Data); err != nil {
-		return nil, err
-	}
+	im := newImages(j.side, j.channels, o.Seed)
+	t.known, t.unseen = im.draw(j.train), im.draw(j.heldOut)
 	t.order = t.rng.Perm(len(t.known.class))
 	if err := t.store.SetRNGStateFromSeed(int64(o.Seed)); err != nil {
 		return nil, err
