@@ -16,33 +16,15 @@ Copy this file beside the job and mark four places:
         time_writter.PrintResults()
 
 A job of k epochs then prints k+2 times in seconds: set-up, epochs, teardown.
-What comes only now and then may be given a name, one at a time:
-
-            if epoch % 10 == 9:
-                with time_writter.Cost("evaluate"):
-                    model.evaluate()
-
-Its time stays within the epoch's and is printed once more in a line of its own,
-which a reader of the first line does not see. Where a schedule changes the work,
-say so when it does:
-
-            time_writter.Stage("window=%d" % window)
-
 It needs Python 3.6 and nothing else.
 """
 
-import contextlib
-import json
 import math
 import re
 import time
 
 OPEN = "<TIME_WRITTER_OUTPUT>"
 CLOSE = "</TIME_WRITTER_OUTPUT>"
-COSTS_OPEN = "<TIME_WRITTER_COSTS>"
-COSTS_CLOSE = "</TIME_WRITTER_COSTS>"
-STAGE_OPEN = "<TIME_WRITTER_STAGE>"
-STAGE_CLOSE = "</TIME_WRITTER_STAGE>"
 
 _NUMBER = re.compile(r"(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
@@ -63,11 +45,9 @@ class TimeWritter:
         self.reset()
 
     def reset(self):
-        """Forgets the laps, their costs and the start."""
+        """Forgets the laps and the start."""
         self._laps = []
-        self._costs = []
         self._last = None
-        self._stage = None
 
     def start(self):
         """Begins the first lap."""
@@ -81,34 +61,13 @@ class TimeWritter:
         self._laps.append(max(0.0, float(now - self._last)))
         self._last = now
 
-    def add_cost(self, name, seconds):
-        """Names seconds of the lap that runs."""
-        self._costs.append([name, len(self._laps), max(0.0, float(seconds))])
-
-    @contextlib.contextmanager
-    def cost(self, name):
-        """Names the time of a with statement's body."""
-        begin = self._clock()
-        yield
-        self.add_cost(name, self._clock() - begin)
-
-    def stage(self, name):
-        """Prints the name of the stage that begins, once."""
-        name = " ".join(str(name).split())
-        if name != self._stage:
-            self._stage = name
-            print(STAGE_OPEN + name + STAGE_CLOSE, flush=True)
-
     def get_results(self):
         """Returns the laps so far as one line of text."""
         return OPEN + repr(self._laps) + CLOSE
 
     def print_results(self):
         """Prints the laps so far at once, so that a kill cannot lose them."""
-        text = self.get_results()
-        if self._costs:
-            text += "\n" + COSTS_OPEN + json.dumps(self._costs) + COSTS_CLOSE
-        print(text, flush=True)
+        print(self.get_results(), flush=True)
 
 
 _writter = TimeWritter()
@@ -124,23 +83,8 @@ def LogUpdate():
     _writter.log_update()
 
 
-def Cost(name):
-    """Names the time of a with statement's body, within the lap that runs."""
-    return _writter.cost(name)
-
-
-def AddCost(name, seconds):
-    """Names seconds of the lap that runs."""
-    _writter.add_cost(name, seconds)
-
-
-def Stage(name):
-    """Names the stage of the work that begins, where it is another."""
-    _writter.stage(name)
-
-
 def PrintResults():
-    """Prints the report, and the costs by name where there are any."""
+    """Prints the report."""
     _writter.print_results()
 
 

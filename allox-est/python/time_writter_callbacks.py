@@ -8,10 +8,7 @@ Copy this file and time_writter.py next to the job and pass one callback:
 
 The set-up begins when the callback is created and the teardown ends with the
 program, which then prints the report; of several processes only the first one
-prints it. Evaluations during the training, and with Hugging Face checkpoints too,
-are named costs. unit="step" makes a lap of every step instead of every epoch.
-If the work changes during the training, stage= names it: a function that is called
-at the start of each epoch or step with its number, and returns a name.
+prints it. unit="step" makes a lap of every step instead of every epoch.
 bar=True shows the progress with the remaining time, as allox_est.track does; it needs
 the package, not only these files.
 """
@@ -19,50 +16,28 @@ the package, not only these files.
 import atexit
 import math
 import os
-import time
 
 import time_writter
 
 
-def hugging_face(unit="epoch", stage=None, bar=False):
+def hugging_face(unit="epoch", bar=False):
     """Returns a callback for transformers.Trainer."""
     from transformers import TrainerCallback
 
     class TimeWritter(TrainerCallback):
-        since = None  # the end of the step or epoch before
-
         def on_epoch_begin(self, args, state, control, **kwargs):
             _lap(unit, "epoch", math.ceil(getattr(args, "num_train_epochs", 0)))
 
         def on_step_begin(self, args, state, control, **kwargs):
             _lap(unit, "step", getattr(state, "max_steps", 0))
 
-        def on_step_end(self, args, state, control, **kwargs):
-            self.since = time.perf_counter()
-
-        def on_epoch_end(self, args, state, control, **kwargs):
-            self.since = time.perf_counter()
-
-        def on_evaluate(self, args, state, control, **kwargs):
-            self._cost("evaluate")
-
-        def on_save(self, args, state, control, **kwargs):
-            self._cost("checkpoint")
-
         def on_train_end(self, args, state, control, **kwargs):
-            self.since = None
             _done()
 
-        def _cost(self, name):
-            if self.since is not None:
-                now = time.perf_counter()
-                time_writter.AddCost(name, now - self.since)
-                self.since = now
-
-    return _begin(TimeWritter(), stage, bar)
+    return _begin(TimeWritter(), bar)
 
 
-def lightning(unit="epoch", stage=None, bar=False):
+def lightning(unit="epoch", bar=False):
     """Returns a callback for the Trainer of PyTorch Lightning."""
     try:
         from lightning.pytorch import Callback
@@ -76,19 +51,13 @@ def lightning(unit="epoch", stage=None, bar=False):
         def on_train_batch_start(self, trainer, pl_module, batch, batch_idx):
             _lap(unit, "step", getattr(trainer, "estimated_stepping_batches", 0))
 
-        def on_validation_start(self, trainer, pl_module):
-            self.since = time.perf_counter()
-
-        def on_validation_end(self, trainer, pl_module):
-            time_writter.AddCost("evaluate", time.perf_counter() - self.since)
-
         def on_train_end(self, trainer, pl_module):
             _done()
 
-    return _begin(TimeWritter(), stage, bar)
+    return _begin(TimeWritter(), bar)
 
 
-def keras(unit="epoch", stage=None, bar=False):
+def keras(unit="epoch", bar=False):
     """Returns a callback for the fit of a Keras model."""
     try:
         from keras.callbacks import Callback
@@ -108,35 +77,24 @@ def keras(unit="epoch", stage=None, bar=False):
         def _param(self, name):
             return (getattr(self, "params", None) or {}).get(name)
 
-        def on_test_begin(self, logs=None):
-            self.since = time.perf_counter()
-
-        def on_test_end(self, logs=None):
-            time_writter.AddCost("evaluate", time.perf_counter() - self.since)
-
         def on_train_end(self, logs=None):
             _done()
 
-    return _begin(TimeWritter(), stage, bar)
+    return _begin(TimeWritter(), bar)
 
 
-_laps = 0
-_stage = None
 _track = None  # makes the bar, if one is wanted
 _bar = None
 
 
 def _lap(unit, begins, total):
-    global _laps, _bar
+    global _bar
     if unit == begins:
         time_writter.LogUpdate()
-        if _stage is not None and _first():
-            time_writter.Stage(_stage(_laps))
         if _bar is not None:
             _bar.update()
         elif _track is not None and _first():
             _bar = _track(total=int(total) if 0 < total < math.inf else None, desc="training", unit=unit)
-        _laps += 1
 
 
 def _done():
@@ -148,9 +106,8 @@ def _done():
         _bar = None
 
 
-def _begin(callback, stage, bar):
-    global _stage, _track
-    _stage = stage
+def _begin(callback, bar):
+    global _track
     if bar:
         from allox_est import track as _track
     time_writter.Start()

@@ -48,7 +48,6 @@ func medianRates(ts []trace, job Job) map[string]float64 {
 func findCourse(ts []trace, job Job) course {
 	c := course{base: medianRates(ts, job)}
 	c.mark(ts, c.warmUp(ts))
-	c.costs = append(c.costs, reportedCosts(ts)...)
 	c.steps = c.levels(ts)
 	return c
 }

@@ -92,14 +92,6 @@ type Segments struct {
 	Epoch    float64 `json:"epoch_seconds"` // of a steady epoch, recurring costs included
 	Teardown float64 `json:"teardown_seconds"`
 	Period   int     `json:"period_epochs,omitempty"` // of a recurring cost; 0 if none was seen
-	Costs    []Cost  `json:"costs,omitempty"`         // those that the job reported
-}
-
-// Cost is a cost that the job reported by name.
-type Cost struct {
-	Name    string  `json:"name"`
-	Every   int     `json:"every_epochs,omitempty"` // 0 where that is not known
-	Seconds float64 `json:"seconds"`                // that it adds to an epoch
 }
 
 // HalfWidth returns half the width of the interval of the uncontended time as a share of its
@@ -190,9 +182,6 @@ func check(r journal.Run) error {
 		return fmt.Errorf("%w: %d epochs", ErrBadRun, r.Epochs)
 	}
 	times := slices.Concat([]float64{r.Wall, r.CPU, r.Wait, r.Before, r.After}, r.Laps, r.LapCPU, r.LapWait)
-	for _, c := range r.Costs {
-		times = append(times, c.Seconds)
-	}
 	for _, x := range times {
 		if !(x >= 0) || math.IsInf(x, 0) {
 			return fmt.Errorf("%w: a time of %v s", ErrBadRun, x)
@@ -205,8 +194,6 @@ func check(r journal.Run) error {
 		return fmt.Errorf("%w: %d laps for %d epochs", ErrBadRun, n, r.Epochs)
 	case len(r.LapCPU) != 0 && len(r.LapCPU) != n, len(r.LapWait) != 0 && len(r.LapWait) != n:
 		return fmt.Errorf("%w: CPU or wait times for a different number of laps", ErrBadRun)
-	case slices.ContainsFunc(r.Costs, func(c journal.Cost) bool { return c.Lap < 0 || c.Lap >= n }):
-		return fmt.Errorf("%w: a cost names a lap that does not exist", ErrBadRun)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 	k := contentionOf(ts, marked, evidence && job.Device == "cpu")
 	c := findCourse(ts, job)
 	for i := range c.costs {
-		c.costs[i].foreign = c.costs[i].name == "" && !evidence && c.costs[i].period() == 0
+		c.costs[i].foreign = !evidence && c.costs[i].period() == 0
 	}
 	m := newModel(model{ts: ts, course: &c, job: job, level: s.Level})
 	e.CPU, _, _ = m.predict(cpuTime, nil)
@@ -42,10 +42,8 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 	e.totals = totals
 	e.Warnings = append(e.Warnings, k.warnings(job)...)
 	for _, one := range c.costs {
-		if w := one.warning(job.unit()); w != nil {
-			e.Warnings = append(e.Warnings, w)
-		}
-		if one.name == "" && one.period() > 0 {
+		e.Warnings = append(e.Warnings, one.warning(job.unit()))
+		if one.period() > 0 {
 			e.Method = "auto/periodic"
 		}
 	}
@@ -78,12 +76,8 @@ func (e *Estimate) describe(m *model, p *parts) {
 	}
 	s.Epoch = p.units * (1 + p.level.mean)
 	for _, c := range m.course.costs {
-		if c.name == "" {
-			s.Epoch += c.mean(wallTime, m.from(), m.to(), m.lap)
-			s.Period = c.period()
-			continue
-		}
-		s.Costs = append(s.Costs, Cost{Name: c.name, Every: c.period(), Seconds: mean(c.spent[wallTime])})
+		s.Epoch += c.mean(wallTime, m.from(), m.to(), m.lap)
+		s.Period = c.period()
 	}
 	s.Epoch /= max(1, p.count)
 	e.Segments = s

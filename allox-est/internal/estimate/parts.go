@@ -126,14 +126,10 @@ func (m *model) warmUp(k clock, rates map[string]rate) float64 {
 	return s
 }
 
-// spend sets the times of the costs that the job does not report: the part of a lap above its
-// stage's rate.
+// spend sets the times of the costs: the part of a lap above its stage's rate.
 func (m *model) spend(k clock, rates map[string]rate) {
 	for i := range m.course.costs {
 		c := &m.course.costs[i]
-		if c.name != "" {
-			continue
-		}
 		c.spent[k] = nil
 		m.course.steady(m.ts, func(run, at int, l lap) {
 			if m.course.out[run][at] {

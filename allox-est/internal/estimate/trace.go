@@ -2,7 +2,6 @@ package estimate
 
 import (
 	"iter"
-	"slices"
 
 	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/allox-est/internal/progress"
@@ -38,7 +37,6 @@ type trace struct {
 	laps            []lap
 	length          float64 // units of the run
 	setup, teardown [clocks]float64
-	named           []namedCost
 	settled         bool // it has no warm-up
 	read            bool // its processor time was read on the way
 }
@@ -63,13 +61,6 @@ func (t trace) hidden() float64 {
 		h -= l.units()
 	}
 	return max(0, h)
-}
-
-// namedCost is a cost that a job reported with a name and a time within a lap.
-type namedCost struct {
-	name    string
-	number  float64 // units done at the end of the lap
-	seconds [clocks]float64
 }
 
 // traceRuns cuts runs at their marks. Evidence says that processor time was measured
@@ -101,11 +92,6 @@ func newTrace(r journal.Run, job Job) trace {
 		if l.units() <= 0 || l.seconds[wallTime] <= 0 && i < len(marks)-1 {
 			continue
 		}
-		for _, cost := range r.Costs {
-			if cost.Lap > from && cost.Lap <= i {
-				t.addCost(&l, cost)
-			}
-		}
 		t.laps, from = append(t.laps, l), i
 	}
 	return t
@@ -127,26 +113,4 @@ func lapTimes(r journal.Run, marks []progress.Mark) [][clocks]float64 {
 		times[i] = t
 	}
 	return times
-}
-
-// addCost moves what a run reported by name out of a lap. Of another quantity than
-// wall time a cost has the share of the lap that it has of the wall time.
-func (t *trace) addCost(l *lap, cost journal.Cost) {
-	if l.seconds[wallTime] <= 0 {
-		return
-	}
-	share := min(1, cost.Seconds/l.seconds[wallTime])
-	var seconds [clocks]float64
-	for c := range clocks {
-		seconds[c] = share * l.seconds[c]
-		l.seconds[c] -= seconds[c]
-	}
-	same := slices.IndexFunc(t.named, func(o namedCost) bool { return o.name == cost.Name && o.number == l.to })
-	if same < 0 {
-		t.named = append(t.named, namedCost{cost.Name, l.to, seconds})
-		return
-	}
-	for c := range clocks {
-		t.named[same].seconds[c] += seconds[c]
-	}
 }

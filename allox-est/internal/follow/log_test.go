@@ -316,12 +316,12 @@ func TestLastLines(t *testing.T) {
 	looks := 0
 	err := l.Read(ctx, func(State) error {
 		if looks++; looks == 1 { // no program has written the log for a while, and all units are done
-			write(t, path, "<TIME_WRITTER_COSTS>saved</TIME_WRITTER_COSTS>\n")
+			write(t, path, "<TIME_WRITTER_OUTPUT>[0.5, 1.0, 1.0, 1.0, 0.5]</TIME_WRITTER_OUTPUT>\n")
 		}
 		return nil
 	})
-	if costs := l.Reader.Costs(); err != nil || costs != "saved" {
-		t.Errorf("%q, %v", costs, err)
+	if counted := l.Reader.Describe(); err != nil || counted != "time-writer reports" {
+		t.Errorf("%q, %v", counted, err)
 	}
 }
 

@@ -70,8 +70,6 @@ type Run struct {
 	// included in the first and the last.
 	LapCPU  []float64 `json:"lap_cpu,omitempty"`
 	LapWait []float64 `json:"lap_wait,omitempty"`
-	// Costs are the parts of laps that the job reported by name.
-	Costs []Cost `json:"costs,omitempty"`
 
 	PeakBytes int64   `json:"peak_bytes"`
 	Load      float64 `json:"load"` // load average over one minute at the start
@@ -82,14 +80,6 @@ type Run struct {
 	Error    string   `json:"error,omitempty"`  // why the run cannot be used
 	Stderr   string   `json:"stderr,omitempty"` // its end, of a run that failed
 	Warnings []string `json:"warnings,omitempty"`
-}
-
-// Cost is a part of a lap that the job gave a name, as an evaluation or a
-// checkpoint.
-type Cost struct {
-	Name    string  `json:"name"`
-	Lap     int     `json:"lap"` // index in Laps
-	Seconds float64 `json:"seconds"`
 }
 
 // Identity says where and with what a run was made.

@@ -193,7 +193,6 @@ func (c *capture) mark(r *Result) {
 	}
 	r.Marks = c.reader.Marks()
 	r.Unmarked = c.reader.Why()
-	r.Costs = c.reader.Costs()
 	if units, early := c.reader.FindEarlyEnd(); early {
 		r.Stopped = units
 	}

@@ -33,7 +33,6 @@ type Result struct {
 	Marks      []progress.Mark // units done
 	Stopped    float64         // units after which the job ended by itself; 0 if it did all, or did not report it
 	Unmarked   string          // why there are no marks
-	Costs      string          // by name, as the job reported them last; empty if it did not
 	Bytes      int64           // printed on both streams
 
 	out  *capture

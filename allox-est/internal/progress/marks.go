@@ -173,7 +173,7 @@ const (
 func (r *Reader) Marks() []Mark {
 	if len(r.reports.marks) > 1 && r.Pattern == nil {
 		known := slices.IndexFunc(r.reports.marks, func(m Mark) bool { return m.Seconds >= 0 })
-		return r.reports.nameStages(slices.Clone(r.reports.marks[max(0, known):]))
+		return slices.Clone(r.reports.marks[max(0, known):])
 	}
 	c := r.judge()
 	most, least := r.unitsOf(c)
@@ -194,7 +194,6 @@ func (r *Reader) Marks() []Mark {
 	for len(marks) > keptMarks {
 		marks = thin(marks, keptMarks)
 	}
-	marks = r.reports.nameStages(marks)
 	if c.counter != nil {
 		for i := range marks {
 			marks[i].Seconds -= c.counter.start

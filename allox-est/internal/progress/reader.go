@@ -60,8 +60,8 @@ func (r *Reader) Line(line string, at float64) {
 		return
 	}
 	r.lines++
-	if strings.Contains(line, "<TIME_WRITTER_") && r.reports.take(line, at, r.Units) {
-		return
+	if strings.Contains(line, timing.OpenTag) {
+		r.reports.take(line, at, r.Units)
 	}
 	r.times.take(at)
 	if r.Pattern != nil {
@@ -211,9 +211,6 @@ func (r *Reader) ForgetTimes() {
 // End says that the run has ended: what was open is settled.
 func (r *Reader) End(at float64) { r.times.end = at }
 
-// Costs returns the costs by name that the run reported last; empty if there are none.
-func (r *Reader) Costs() string { return r.reports.costs }
-
 // pool returns the counters that may count the run's units, in the order of their places.
 func (r *Reader) pool() []*counter {
 	var pool []*counter
@@ -234,44 +231,19 @@ func (r *Reader) pool() []*counter {
 // poolCount bounds the counters that are compared with each other: those that moved most.
 const poolCount = 300
 
-// reports holds the laps, stages and costs that a job prints in the time-writer's tags.
+// reports holds the laps that a job prints in the time-writer's tags.
 type reports struct {
 	marks  []Mark
 	before bool // they came before the clock
-	stages []stage
-	costs  string
 }
 
-type stage struct {
-	name string
-	from float64
-}
-
-// The tags that a job prints where another stage of its work begins, and for costs by name:
-// the last complete text of a line counts.
-var (
-	stageLine = regexp.MustCompile(`<TIME_WRITTER_STAGE>(.*?)</TIME_WRITTER_STAGE>`)
-	costsLine = regexp.MustCompile(`.*<TIME_WRITTER_COSTS>(.*?)</TIME_WRITTER_COSTS>`)
-)
-
-// take takes in a line with a tag. It reports whether the line holds nothing else.
-func (p *reports) take(line string, at, units float64) bool {
-	if found := stageLine.FindStringSubmatch(line); found != nil {
-		p.stages = append(p.stages, stage{found[1], at})
-		return true
+// take takes in a line with a time-writer report, in seconds: set-up, then the units so far.
+func (p *reports) take(line string, at, units float64) {
+	out, err := timing.ParseOutput(strings.NewReader(line), timing.Last)
+	if err != nil {
+		return
 	}
-	if found := costsLine.FindStringSubmatch(line); found != nil {
-		p.costs = found[1]
-		return true
-	}
-	if out, err := timing.ParseOutput(strings.NewReader(line), timing.Last); err == nil {
-		p.takeLaps(out.Laps(), at, units)
-	}
-	return false
-}
-
-// takeLaps takes in a time-writer report, in seconds: set-up, then the units so far.
-func (p *reports) takeLaps(laps []float64, at, units float64) {
+	laps := out.Laps()
 	var marks []Mark
 	if p.before = p.before || at < 0; p.before { // the report's own clock is known
 		at = 0
@@ -287,16 +259,4 @@ func (p *reports) takeLaps(laps []float64, at, units float64) {
 	}
 	slices.Reverse(marks)
 	p.marks = marks
-}
-
-// nameStages names the stage of each mark.
-func (p *reports) nameStages(marks []Mark) []Mark {
-	for i := range marks {
-		for _, s := range p.stages {
-			if s.from < marks[i].Seconds {
-				marks[i].Stage = s.name
-			}
-		}
-	}
-	return marks
 }

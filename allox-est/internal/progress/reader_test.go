@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/foretime/foretime/shared/timing"
 )
 
 // read gives a reader one line a second.
@@ -160,26 +162,13 @@ func TestPatternTotal(t *testing.T) {
 func TestReport(t *testing.T) {
 	r := Reader{Units: 2}
 	read(&r, "epoch 1/2 0.5")
-	r.reports.takeLaps([]float64{1, 2}, 4, r.Units)
+	r.Line(timing.OpenTag+"[1.0, 2.0]"+timing.CloseTag, 4)
 	if got := r.Marks(); !slices.Equal(got, []Mark{{Of: 2, Seconds: 2}, {Number: 1, Of: 2, Seconds: 4}}) {
 		t.Error(got)
 	}
-	r.reports.takeLaps([]float64{1, 2, 3, 0.5}, 8, r.Units)
+	r.Line(timing.OpenTag+"[1.0, 2.0, 3.0, 0.5]"+timing.CloseTag, 8)
 	if got := r.Marks(); !slices.Equal(got, []Mark{{Of: 2, Seconds: 2.5}, {Number: 1, Of: 2, Seconds: 4.5}, {Number: 2, Of: 2, Seconds: 7.5}}) {
 		t.Error(got)
-	}
-}
-
-// The job names the stage that the marks after it belong to.
-func TestStages(t *testing.T) {
-	r := Reader{Units: 4}
-	read(&r, "<TIME_WRITTER_STAGE>window=128</TIME_WRITTER_STAGE>", "step 1 0.5", "step 2 0.5", "<TIME_WRITTER_STAGE>window=256</TIME_WRITTER_STAGE>", "step 3 0.5", "step 4 0.5")
-	var got []string
-	for _, m := range r.Marks() {
-		got = append(got, m.Stage)
-	}
-	if want := []string{"window=128", "window=128", "window=256", "window=256"}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
 	}
 }
 
@@ -228,31 +217,5 @@ func TestAfterTheBar(t *testing.T) {
 	marks := read(&r, "Epoch 1/3", "| 1/4 [00:01]", "| 3/4 [00:02]", "| 4/4 [00:03]", "evaluated", "Epoch 2/3")
 	if last := marks[len(marks)-1]; last.Number != 1 || last.Seconds != 6 {
 		t.Errorf("%v", marks)
-	}
-}
-
-// The last complete text between the tags of the costs counts, however the output is cut.
-func TestCosts(t *testing.T) {
-	const o, c = "<TIME_WRITTER_COSTS>", "</TIME_WRITTER_COSTS>"
-	long := strings.Repeat("x", 100_000)
-	for _, tt := range []struct{ out, want string }{
-		{"", ""}, {"noise", ""}, {o + "a" + c, "a"}, {"x<" + o + "a" + c + "y", "a"}, {o + long + c, long},
-		{o + "a" + c + o + "b" + c, "b"}, {o + "a" + c + o + "torn", "a"}, {o + "torn" + o + "b" + c, "b"},
-		{c + "a" + o, ""}, {o + c, ""}, {"<TIME_WRITTER_OUTPUT>[1.0]</TIME_WRITTER_OUTPUT>\n" + o + "a" + c, "a"},
-		{o + strings.Repeat("x", keptBytes) + "\n" + o + "b" + c, "b"},
-	} {
-		for _, step := range []int{7, 1 << 16} {
-			var s Splitter
-			var r Reader
-			take := func(line string) { r.Line(line, 1) }
-			for rest := []byte(tt.out); len(rest) > 0; {
-				n := min(step, len(rest))
-				s.Split(rest[:n], take)
-				rest = rest[n:]
-			}
-			if s.Rest(take); r.Costs() != tt.want {
-				t.Errorf("%.60q in steps of %d: %.60q, want %.60q", tt.out, step, r.Costs(), tt.want)
-			}
-		}
 	}
 }

@@ -66,16 +66,6 @@ func (r *Report) Notes() []string {
 		if d.Past > 0 {
 			say("%s: %s corrected the wall time", name, plural.Count(d.Past, "earlier whole run"))
 		}
-		if d.Segments == nil {
-			continue
-		}
-		for _, c := range d.Segments.Costs {
-			if c.Every > 0 {
-				say("%s: %s adds %.4g s every %d %ss", name, c.Name, c.Seconds, c.Every, unit)
-			} else {
-				say("%s: %s adds %.4g s", name, c.Name, c.Seconds)
-			}
-		}
 	}
 	shown := len(r.unsure)
 	var rest []string

@@ -2,7 +2,6 @@ package sampling
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -104,7 +103,6 @@ func recordLaps(run *journal.Run, spec *jobspec.Spec, res *launch.Result, warn f
 		return fmt.Errorf("time-writer report: %.3f s of laps in a run of %.3f s", total, run.Wall)
 	}
 	run.Laps = laps
-	recordCosts(run, res.Costs, warn)
 	// On a busy machine the report may be read after the run has ended.
 	run.Before = max(0, min(at.Seconds(), run.Wall)-total)
 	run.After = max(0, run.Wall-run.Before-total)
@@ -121,43 +119,6 @@ func noteStop(run *journal.Run, units float64, warn func(string, ...any)) {
 		warn("the job stopped by itself at %d of %d", n, run.Epochs)
 		run.Asked, run.Epochs = run.Epochs, max(1, n)
 	}
-}
-
-// recordCosts takes the costs by name: a JSON list of [name, lap, seconds].
-func recordCosts(run *journal.Run, text string, warn func(string, ...any)) {
-	if text == "" {
-		return
-	}
-	costs, err := parseCosts(text, run.Laps)
-	if err != nil {
-		warn("costs by name: %v: not used", err)
-		return
-	}
-	run.Costs = costs
-}
-
-// parseCosts checks that costs fit in their laps.
-func parseCosts(text string, laps []float64) ([]journal.Cost, error) {
-	var rows [][3]any
-	if err := json.Unmarshal([]byte(text), &rows); err != nil {
-		return nil, err
-	}
-	var costs []journal.Cost
-	left := slices.Clone(laps)
-	for i, row := range rows {
-		name, named := row[0].(string)
-		lap, placed := row[1].(float64)
-		seconds, timed := row[2].(float64)
-		n := int(lap)
-		if !named || name == "" || !placed || float64(n) != lap || n < 0 || n >= len(laps) || !timed || seconds < 0 {
-			return nil, fmt.Errorf("row %d: want a name, one of the laps 0 to %d and seconds, not %v", i, len(laps)-1, row)
-		}
-		if left[n] -= seconds; left[n] < -0.01*laps[n]-0.001 {
-			return nil, fmt.Errorf("row %d: more than the %v s of its lap %d", i, laps[n], n)
-		}
-		costs = append(costs, journal.Cost{Name: name, Lap: n, Seconds: seconds})
-	}
-	return costs, nil
 }
 
 // recordMarks takes the marks of the lines.
