@@ -197,14 +197,6 @@ func (b *batch) printLimit(cmd *cobra.Command, script *slurm.Script, args []stri
 		if a.Job, err = script.Submit(cmd.Context(), append([]string{"--time=" + a.Limit}, slurm.ForJob(b.options)...), args); err != nil {
 			return err
 		}
-		one := slurm.Asked{Job: a.Job, Predicted: e.Sampled, Limit: limit}
-		warning, err := one.Append(b.submissionsPath())
-		if err != nil {
-			return fmt.Errorf("job %s is submitted, but not recorded: %w", a.Job, err)
-		}
-		if warning != nil {
-			b.env.Log.Warn(warning)
-		}
 	}
 	words := append([]string{"sbatch", "--time=" + a.Limit}, slurm.ForJob(b.options)...)
 	if !script.AsksMemory(b.options) {
@@ -227,17 +219,10 @@ func (b *batch) printLimit(cmd *cobra.Command, script *slurm.Script, args []stri
 	})
 }
 
-// submissionsPath returns the path of the log of submitted jobs, next to the journal.
-func (b *batch) submissionsPath() string { return b.journal + ".asked" }
-
-// past returns what Slurm's accounting holds of earlier jobs: those of the same command
-// and resources since the script was changed, and those submitted with a prediction. That
-// a cluster keeps no accounting is said once: when the samples are new.
+// past returns what Slurm's accounting holds of earlier jobs of the same command and resources
+// since the script was changed. That a cluster keeps no accounting is said once: when the
+// samples are new.
 func (b *batch) past(ctx context.Context, script *slurm.Script, changed time.Time, args []string, earlier bool) ([]estimate.PastTotal, error) {
-	before, err := slurm.ReadAsked(b.submissionsPath())
-	if err != nil {
-		return nil, err
-	}
 	path, err := filepath.Abs(script.Path)
 	if err != nil {
 		return nil, err
@@ -250,20 +235,11 @@ func (b *batch) past(ctx context.Context, script *slurm.Script, changed time.Tim
 		b.unused = true
 		return nil, nil
 	}
-	predicted := map[string]float64{}
-	for _, a := range before {
-		predicted[a.Job] = a.Predicted
-	}
 	var past []estimate.PastTotal
 	for _, j := range jobs {
-		one := estimate.PastTotal{Block: "job " + j.Job, Seconds: j.Total(), SameScript: !j.Start.Before(changed) && j.Ran(path, b.options, b.fill(args))}
-		if !one.SameScript {
-			one.Predicted = predicted[j.Job]
+		if !j.Start.Before(changed) && j.Ran(path, b.options, b.fill(args)) {
+			past = append(past, estimate.PastTotal{Block: "job " + j.Job, Seconds: j.Total(), SameScript: true})
 		}
-		if !one.SameScript && one.Predicted == 0 {
-			continue
-		}
-		past = append(past, one)
 	}
 	return past, nil
 }

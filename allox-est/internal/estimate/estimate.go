@@ -74,9 +74,7 @@ type Estimate struct {
 	Epochs  int     `json:"-"`
 	Seconds float64 `json:"-"`
 	// Past counts the earlier whole runs that corrected Wall.
-	Past int `json:"past_runs,omitempty"`
-	// Sampled is the wall time that the samples alone predict.
-	Sampled  float64   `json:"-"`
+	Past     int       `json:"past_runs,omitempty"`
 	Segments *Segments `json:"segments,omitempty"` // nil where the job reports no laps
 	Warnings []error   `json:"-"`
 
@@ -137,7 +135,6 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.Sampled = e.Wall.Value
 	e.correctByPast(s.Past[job.Device])
 	e.sampled = math.Inf(1)
 	if p := e.Uncontended; p.Value > 0 {

@@ -76,15 +76,11 @@ func mix(draws []float64, past []history.Weighted, level float64) uncertainty.Pr
 	return uncertainty.Prediction{Value: quantile(0.5), Low: quantile(tail), High: quantile(1 - tail), Level: level}
 }
 
-// PastTotal is an earlier whole run of the job, or of the same script with another
-// length.
+// PastTotal is an earlier whole run of the job's command, as long as the job.
 type PastTotal struct {
-	Block   string  // the job: totals of one block weigh one together
-	Seconds float64 // that it took; at least this if it was cut
-	// Predicted is the median that was predicted for it, in seconds; 0 for a run as long
-	// as the job.
-	Predicted  float64
-	SameScript bool // as the job
+	Block      string  // the job: totals of one block weigh one together
+	Seconds    float64 // that it took; at least this if it was cut
+	SameScript bool    // as the job
 }
 
 // correctByPast corrects the wall time by earlier whole runs, as Forecast corrects that of a run
@@ -106,12 +102,8 @@ func (e *Estimate) correctByPast(past []PastTotal) {
 	}
 	var totals []history.Weighted
 	for _, t := range past {
-		seconds := t.Seconds
-		if t.Predicted > 0 {
-			seconds *= e.Wall.Value / t.Predicted
-		}
-		if seconds > 0 {
-			totals = append(totals, history.Weighted{Rest: seconds, Weight: 1 / blocks[t.Block]})
+		if t.Seconds > 0 {
+			totals = append(totals, history.Weighted{Rest: t.Seconds, Weight: 1 / blocks[t.Block]})
 		}
 	}
 	if e.totals == nil { // a method without draws

@@ -165,8 +165,8 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-// Earlier whole runs correct an estimate from samples: of the job itself, and, from three on,
-// of one with another length by what was predicted for it. A block counts once.
+// Earlier whole runs of the job correct an estimate from samples, from three on if the script
+// was another. A block counts once.
 func TestPastTotals(t *testing.T) {
 	sample := func(epochs int) journal.Run {
 		marks := []progress.Mark{{Seconds: 1}}
@@ -188,12 +188,11 @@ func TestPastTotals(t *testing.T) {
 	if none.Past != 0 || none.Wall.High > 199 {
 		t.Errorf("no past: %d, %+v", none.Past, none.Wall)
 	}
-	if e := after(PastTotal{Block: "a", Seconds: 20, Predicted: 10}, PastTotal{Block: "b", Seconds: 20, Predicted: 10}, PastTotal{Block: "b", Seconds: 20, Predicted: 10}); e.Past != 0 || e.Wall != none.Wall {
+	if e := after(PastTotal{Block: "a", Seconds: 200}, PastTotal{Block: "b", Seconds: 200}, PastTotal{Block: "b", Seconds: 200}); e.Past != 0 || e.Wall != none.Wall {
 		t.Errorf("two blocks: %d, %+v", e.Past, e.Wall)
 	}
-	e := after(PastTotal{Block: "a", Seconds: 200, SameScript: true}, PastTotal{Block: "b", Seconds: 200, SameScript: true}, PastTotal{Block: "c", Seconds: 20, Predicted: 10})
+	e := after(PastTotal{Block: "a", Seconds: 200, SameScript: true}, PastTotal{Block: "b", Seconds: 200, SameScript: true}, PastTotal{Block: "c", Seconds: 200})
 	near(t, "upper end after three that took twice as long", e.Wall.High, 200, 0.05)
-	near(t, "what the samples alone predict", e.Sampled, 100, 1e-9)
 	if e.Past != 3 || e.Wall.Low > 100 {
 		t.Errorf("three blocks: %d, %+v", e.Past, e.Wall)
 	}
@@ -224,7 +223,7 @@ func TestPastTotalsCover(t *testing.T) {
 			e := &Estimate{Wall: uncertainty.Prediction{Value: 1, Low: 0.9, High: 1.1, Level: 0.8}}
 			var past []PastTotal
 			for i := range 40 {
-				past = append(past, PastTotal{Block: strconv.Itoa(i), Seconds: bias * math.Exp(0.3*random.NormFloat64()), Predicted: 1})
+				past = append(past, PastTotal{Block: strconv.Itoa(i), Seconds: bias * math.Exp(0.3*random.NormFloat64())})
 			}
 			if e.correctByPast(past); bias*math.Exp(0.3*random.NormFloat64()) <= e.Wall.High {
 				held++
