@@ -20,7 +20,7 @@ func (s *Spec) Set(text string) error {
 	if !ok || strings.TrimSpace(path) == "" {
 		return fmt.Errorf("%w: %q, want NAME=VALUE", ErrInvalid, text)
 	}
-	if len(names) == 1 && (s.usesParameter(path) || !slices.Contains([]string{"unit", "time_writer", "parse", "stages"}, path)) {
+	if len(names) == 1 && (s.usesParameter(path) || !slices.Contains([]string{"unit", "time_writer", "stages"}, path)) {
 		if s.Params == nil {
 			s.Params = map[string]Scalar{}
 		}
@@ -79,25 +79,4 @@ func (s *Spec) usesParameter(name string) bool {
 	return slices.ContainsFunc(s.Command, func(word string) bool {
 		return slices.Contains(parameter.FindAllString(word, -1), "{"+name+"}")
 	})
-}
-
-// Run holds the settings of how each run is made. They do not identify the job.
-type Run struct {
-	// KeyEnv names variables that change the time of the job: runs made with other values
-	// do not count.
-	KeyEnv Names `yaml:"key_env,omitempty"`
-	// Logs is a directory for the output of each run, one file per run; empty keeps none.
-	Logs string `yaml:"logs,omitempty"`
-}
-
-// Names is a list of names, written as a list or as one text with commas.
-type Names []string
-
-// UnmarshalYAML reads both forms.
-func (n *Names) UnmarshalYAML(node *yaml.Node) error {
-	if node.Kind == yaml.ScalarNode {
-		*n = strings.Split(node.Value, ",")
-		return nil
-	}
-	return node.Decode((*[]string)(n))
 }

@@ -21,7 +21,6 @@ import (
 
 	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/file"
-	"github.com/foretime/foretime/shared/timing"
 )
 
 // ErrInvalid is returned, wrapped with the place, when a description cannot be
@@ -51,17 +50,13 @@ type Spec struct {
 	Epochs  int               `yaml:"epochs" json:"-"`
 	Devices map[string]Device `yaml:"devices" json:"-"`
 	Sample  Sample            `yaml:"sample" json:"-"`
-	Run     Run               `yaml:"run" json:"-"`
 	// Unit is the name of what Epochs and all other lengths count: "epoch" (the default), or
 	// "step" if an epoch is too long to sample.
 	Unit string `yaml:"unit" json:"unit,omitempty"`
 	// TimeWriter says whether the job prints a time-writer report:
 	// "required", "optional" (the default) or "none".
-	TimeWriter string `yaml:"time_writer" json:"time_writer,omitempty"`
-	// Parse says which of several reports counts: "extend" (the default),
-	// "last" or "longest".
-	Parse    string   `yaml:"parse" json:"parse,omitempty"`
-	Progress Progress `yaml:"progress" json:"progress"`
+	TimeWriter string   `yaml:"time_writer" json:"time_writer,omitempty"`
+	Progress   Progress `yaml:"progress" json:"progress"`
 	// Stages lists the ranges between which a schedule changes the work, such as "0-600
 	// 600-1200"; a command with {stage} begins with the unit after which a stage begins.
 	Stages string `yaml:"stages,omitempty" json:"-"`
@@ -179,9 +174,6 @@ func (s *Spec) Check() error {
 	if !slices.Contains([]string{"", "required", "optional", "none"}, s.TimeWriter) {
 		return invalid("time_writer: %q, want required, optional or none", s.TimeWriter)
 	}
-	if _, err := s.Choice(); err != nil {
-		return err
-	}
 	if _, err := s.Reader(s.Epochs); err != nil {
 		return err
 	}
@@ -263,15 +255,6 @@ func (s *Sample) check() error {
 		return invalid("sample: repeats and timeout must not be negative")
 	}
 	return nil
-}
-
-// Choice returns which of several time-writer reports counts.
-func (s *Spec) Choice() (timing.Choice, error) {
-	choice, known := map[string]timing.Choice{"": timing.Extend, "extend": timing.Extend, "last": timing.Last, "longest": timing.Longest}[s.Parse]
-	if !known {
-		return 0, invalid("parse: %q, want extend, last or longest", s.Parse)
-	}
-	return choice, nil
 }
 
 // Reader returns what finds how far a run of so many units has come.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +22,6 @@ devices:
   gpu: {count: 1}
 sample: {fractions: [0.02, 0.04], min_epochs: [3, 6], repeats: 4, budget: 0.1, target: 0.02, timeout: 90s}
 time_writer: required
-parse: last
 progress: {pattern: 'Epoch (\d+)'}
 `
 
@@ -37,7 +35,7 @@ func TestParse(t *testing.T) {
 		Params: map[string]Scalar{"lr": "1e-3", "batch": "050"}, Env: map[string]Scalar{"OMP_NUM_THREADS": "2"}, Epochs: 250,
 		Devices:    map[string]Device{"cpu": {Threads: 2}, "gpu": {Count: 1}},
 		Sample:     Sample{Fractions: []float64{0.02, 0.04}, MinEpochs: []int{3, 6}, Repeats: 4, Budget: 0.1, Target: 0.02, Timeout: 90 * time.Second},
-		TimeWriter: "required", Parse: "last", Progress: Progress{Pattern: `Epoch (\d+)`},
+		TimeWriter: "required", Progress: Progress{Pattern: `Epoch (\d+)`},
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -88,7 +86,6 @@ func TestParseErrors(t *testing.T) {
 		"unknown device":     "command: [a, '{epochs}']\nepochs: 1\ndevices: {tpu: {}}",
 		"negative threads":   "command: [a, '{epochs}']\nepochs: 1\ndevices: {cpu: {threads: -1}}",
 		"time writer":        "command: [a, '{epochs}']\nepochs: 1\ntime_writer: maybe",
-		"choice":             "command: [a, '{epochs}']\nepochs: 1\nparse: first",
 		"pattern":            "command: [a, '{epochs}']\nepochs: 1\nprogress: {pattern: '('}",
 		"fractions":          "command: [a, '{epochs}']\nepochs: 1\nsample: {fractions: [0.2, 0.1]}",
 		"one fraction":       "command: [a, '{epochs}']\nepochs: 1\nsample: {fractions: [0.2]}",
@@ -193,12 +190,12 @@ func TestSetDevice(t *testing.T) {
 
 func TestSet(t *testing.T) {
 	s := &Spec{}
-	for _, text := range []string{"lr=0.1", "sample.budget=0.05", "run.key_env=A,B", "sample.timeout=10s", "progress.pattern=e(\\d+): x", "devices.cpu.threads=4"} {
+	for _, text := range []string{"lr=0.1", "sample.budget=0.05", "sample.timeout=10s", "progress.pattern=e(\\d+): x", "devices.cpu.threads=4"} {
 		if err := s.Set(text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if s.Params["lr"] != "0.1" || s.Sample.Budget != 0.05 || !slices.Equal(s.Run.KeyEnv, []string{"A", "B"}) || s.Sample.Timeout != 10*time.Second || s.Progress.Pattern != `e(\d+): x` || s.Devices[CPU].Threads != 4 {
+	if s.Params["lr"] != "0.1" || s.Sample.Budget != 0.05 || s.Sample.Timeout != 10*time.Second || s.Progress.Pattern != `e(\d+): x` || s.Devices[CPU].Threads != 4 {
 		t.Errorf("%+v", s)
 	}
 	for text, want := range map[string]string{"lr": "want NAME=VALUE", "=1": "want NAME=VALUE", "run.log=1": "run.log: no such entry", "sample.budget=much": "the value has the wrong type"} {

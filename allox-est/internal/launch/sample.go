@@ -19,7 +19,6 @@ import (
 
 	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/crash"
-	"github.com/foretime/foretime/shared/timing"
 )
 
 // Errors of a run, found in Result.Err or returned by Run.
@@ -112,8 +111,6 @@ type Command struct {
 	Timeout time.Duration
 	// Stop ends the run when it is closed: the caller then needs only the marks so far.
 	Stop <-chan struct{}
-	// Choice selects one of several time-writer reports.
-	Choice timing.Choice
 	// Reader finds the progress of the job in its output. Its fields give the number of units
 	// and, if known, the pattern of progress lines.
 	Reader progress.Reader

@@ -26,9 +26,8 @@ var keyEnv = []string{"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREAD
 var variable = regexp.MustCompile(`\$\{?([A-Za-z_][A-Za-z0-9_]*)`)
 
 // Identify says where and with what runs of a job would now be made: the host
-// and its processor, and a digest of the variables that matter (keyEnv, those
-// that the description names, and those that the command's words mention) and of the files that the
-// command names. Env is the environment, NAME=VALUE.
+// and its processor, and a digest of the variables that matter (keyEnv, and those that the
+// command's words mention) and of the files that the command names. Env is the environment, NAME=VALUE.
 func Identify(spec *jobspec.Spec, m Machine, env []string) (journal.Identity, error) {
 	id := journal.Identity{Processor: m.processor()}
 	host, err := os.Hostname()
@@ -37,7 +36,7 @@ func Identify(spec *jobspec.Spec, m Machine, env []string) (journal.Identity, er
 	}
 	id.Host = host
 	sum := sha256.New()
-	names := slices.Concat(keyEnv, spec.Run.KeyEnv)
+	names := slices.Clone(keyEnv)
 	for _, word := range spec.Command {
 		for _, found := range variable.FindAllStringSubmatch(word, -1) {
 			names = append(names, found[1])

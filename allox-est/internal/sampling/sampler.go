@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -162,20 +161,7 @@ func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*j
 		return nil, err
 	}
 	load := s.Machine.load()
-	output, err := s.output(step)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case output != nil && s.Output != nil:
-		command.Output = io.MultiWriter(output, s.Output)
-	case output != nil:
-		command.Output = output
-	}
 	result, err := s.Runner.Run(ctx, command)
-	if output != nil {
-		err = errors.Join(err, output.Close())
-	}
 	if result == nil {
 		return nil, cmp.Or(ctx.Err(), err)
 	}
@@ -200,29 +186,8 @@ func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*j
 // leastMarks is the least number of marks from which on a sample that was ended early counts.
 const leastMarks = 3
 
-// output opens a new file for what a run prints; nil where that is not kept.
-func (s *Sampler) output(step Step) (*os.File, error) {
-	if s.Spec.Run.Logs == "" {
-		return nil, nil
-	}
-	if err := os.MkdirAll(s.Spec.Run.Logs, 0o755); err != nil {
-		return nil, err
-	}
-	for n := 1; ; n++ {
-		name := fmt.Sprintf("%s-%s-%s-%d-epochs-%d.log", s.Spec.Name, step.Device, step.Kind, step.Epochs, n)
-		f, err := os.OpenFile(filepath.Join(s.Spec.Run.Logs, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
-	}
-}
-
 func (s *Sampler) command(step Step, checkpoint string) (launch.Command, error) {
 	args, err := s.Spec.Args(step.Device, step.Epochs, jobspec.Directories{Scratch: launch.ScratchWord, Checkpoint: checkpoint, Stage: step.Stage})
-	if err != nil {
-		return launch.Command{}, err
-	}
-	choice, err := s.Spec.Choice()
 	if err != nil {
 		return launch.Command{}, err
 	}
@@ -238,7 +203,7 @@ func (s *Sampler) command(step Step, checkpoint string) (launch.Command, error) 
 	}
 	return launch.Command{
 		Args: args, Dir: s.Spec.WorkDir(), Env: s.Spec.Environ(s.Env), Timeout: timeout, Stop: s.stop,
-		Choice: choice, Reader: reader, Marked: s.Watch, Counted: s.Counted, Input: s.Input, Output: s.Output, GPU: step.Device == jobspec.GPU,
+		Reader: reader, Marked: s.Watch, Counted: s.Counted, Input: s.Input, Output: s.Output, GPU: step.Device == jobspec.GPU,
 	}, nil
 }
 
