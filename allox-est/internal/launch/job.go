@@ -53,8 +53,8 @@ func NewJob(s Settings, signals <-chan os.Signal) *Job {
 // run for days.
 const ownJobInterval = 100 * time.Millisecond
 
-// Run runs a command to its end. The context does not end it. Of the command, Timeout and
-// Stop have no effect.
+// Run runs a command to its end. The context does not end it, nor does the command's
+// Timeout.
 func (j *Job) Run(_ context.Context, c Command) (*Result, error) {
 	args, scratch, err := j.arguments(c)
 	if err != nil {

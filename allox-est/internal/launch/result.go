@@ -24,7 +24,7 @@ type Result struct {
 	PeakBytes int64 // most memory the tree was seen to hold at once
 	// Trace is CPU and Wait over the run, ending with their sums.
 	Trace      []Point
-	Err        error           // *ExitError, ErrTimeout or ErrStopped; nil if the job succeeded
+	Err        error           // *ExitError or ErrTimeout; nil if the job succeeded
 	LeftBehind int             // processes that outlived the first one and were killed
 	Request    os.Signal       // that asked the job to end, and was passed on; nil without one
 	Background bool            // the job went on in the background, with its output open

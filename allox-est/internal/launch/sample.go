@@ -27,8 +27,6 @@ var (
 	ErrStart = errors.New("cannot start")
 	// ErrTimeout is in Result.Err when the run took longer than it may.
 	ErrTimeout = errors.New("timed out")
-	// ErrStopped is in Result.Err when Command.Stop ended the run.
-	ErrStopped = errors.New("stopped")
 )
 
 // ExitError is in Result.Err when the job's first process failed.
@@ -109,8 +107,6 @@ type Command struct {
 	Env  []string // whole environment; TMPDIR is set to the run's own directory
 	// Timeout ends the run; 0 means none.
 	Timeout time.Duration
-	// Stop ends the run when it is closed: the caller then needs only the marks so far.
-	Stop <-chan struct{}
 	// Reader finds the progress of the job in its output. Its fields give the number of units
 	// and, if known, the pattern of progress lines.
 	Reader progress.Reader
@@ -235,7 +231,7 @@ func (r *Runner) await(ctx context.Context, c Command, w *watch, job underWay) *
 		defer timer.Stop()
 		expired = timer.C
 	}
-	stopped, enough := ctx.Done(), c.Stop
+	stopped := ctx.Done()
 	tick := time.NewTicker(w.interval)
 	defer tick.Stop()
 	for {
@@ -245,10 +241,6 @@ func (r *Runner) await(ctx context.Context, c Command, w *watch, job underWay) *
 		case <-expired:
 			w.res.Err = fmt.Errorf("%w after %v", ErrTimeout, c.Timeout)
 			expired = nil
-			job.kill()
-		case <-enough:
-			w.res.Err = ErrStopped
-			enough = nil
 			job.kill()
 		case <-stopped:
 			stopped = nil

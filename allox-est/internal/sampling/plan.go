@@ -2,14 +2,10 @@ package sampling
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 	"slices"
 
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
-	"github.com/foretime/foretime/allox-est/internal/progress"
-	"github.com/foretime/foretime/shared/plural"
 )
 
 // Where the job does not say when sampling stops.
@@ -59,7 +55,7 @@ func (p Plan) Next(j *journal.Journal) (step Step, ok bool) {
 	least := 0
 	for _, device := range p.Devices {
 		all := j.Of(journal.Key{Job: p.Spec.Hash(device), Device: device}, journal.Sample)
-		if GivenUp(all) || p.beaten(all) {
+		if GivenUp(all) || hasEarlyEnd(all) {
 			continue
 		}
 		for _, start := range p.Spec.Starts() {
@@ -147,41 +143,9 @@ func (p Plan) length(good []journal.Run) int {
 	return short
 }
 
-// beaten says that a sample was stopped since its device cannot be the fastest.
-func (p Plan) beaten(runs []journal.Run) bool {
+// hasEarlyEnd reports whether a sample was ended early: what it had done counts.
+func hasEarlyEnd(runs []journal.Run) bool {
 	return slices.ContainsFunc(runs, func(r journal.Run) bool { return r.Stopped != "" })
-}
-
-// marksToStop is the number of epochs that a sample shows before it may be stopped.
-const marksToStop = 4
-
-// Beaten returns the reason if a sample's marks show that its device cannot be the
-// fastest: it would need longer than another device's interval even if every epoch to come
-// took as long as the shortest so far. It returns "" before the fourth epoch, if no other
-// device has an estimate, and for stages, whose epochs differ.
-func (p Plan) Beaten(j *journal.Journal, device string, marks []progress.Mark) string {
-	n := len(marks)
-	if n < marksToStop || p.Predict == nil || len(p.Spec.Starts()) > 1 || marks[n-1].Number < marksToStop {
-		return ""
-	}
-	shortest := math.Inf(1)
-	for i, m := range marks[1:] {
-		if units := m.Number - marks[i].Number; units > 0 {
-			shortest = min(shortest, (m.Seconds-marks[i].Seconds)/units)
-		}
-	}
-	least := marks[n-1].Seconds + shortest*(float64(p.Spec.Epochs)-marks[n-1].Number)
-	for _, other := range p.Devices {
-		good := usable(j.Of(journal.Key{Job: p.Spec.Hash(other), Device: other}, journal.Sample))
-		if other == device || len(good) == 0 || p.beaten(good) {
-			continue
-		}
-		f := p.Predict(good, other)
-		if most := f.Total * (1 + f.HalfWidth); f.Total > 0 && least > most {
-			return fmt.Sprintf("stopped after %s: the job takes at least %.3g s on %s, at most %.3g s on %s", plural.Count(int(marks[n-1].Number), cmp.Or(p.Spec.Unit, jobspec.Epoch)), least, device, most, other)
-		}
-	}
-	return ""
 }
 
 // First returns the samples that are certain to be made: one on each device that has

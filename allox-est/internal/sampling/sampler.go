@@ -45,9 +45,6 @@ type Sampler struct {
 	Progress func(Event)
 	// Costed, if not nil, is called once for each sample, when its marks show its cost.
 	Costed func(Step, Cost)
-
-	stop   chan struct{} // closed when the sample under way is to end
-	reason *string       // then says why
 }
 
 // Event is the progress of a run.
@@ -104,22 +101,13 @@ func (s *Sampler) key(device string) journal.Key {
 func (s *Sampler) make(ctx context.Context, step Step) error {
 	s.progress(step, 0)
 	watched := *s
-	costed, reason := false, ""
-	stop := make(chan struct{})
-	if step.Kind == journal.Sample {
-		watched.stop, watched.reason = stop, &reason
-	}
+	costed := false
 	watched.Watch = func(marks []progress.Mark) {
 		if s.Watch != nil {
 			s.Watch(marks)
 		}
 		if n := len(marks); n > 0 {
 			s.progress(step, min(1, marks[n-1].Number/float64(max(1, step.Epochs))))
-		}
-		if step.Kind == journal.Sample && reason == "" {
-			if reason = s.Beaten(s.Journal, step.Device, marks); reason != "" {
-				close(stop)
-			}
 		}
 		if cost, known := CostOf(marks, step.Epochs, s.Spec.Epochs); known && !costed && s.Costed != nil && step.Kind == journal.Sample && step.Stage == 0 {
 			costed = true
@@ -176,8 +164,6 @@ func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*j
 		run.Stopped = "the sample was ended early"
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.Is(result.Err, launch.ErrStopped):
-		run.Stopped = *s.reason
 	}
 	record(run, s.Spec, result)
 	return run, ctx.Err()
@@ -202,7 +188,7 @@ func (s *Sampler) command(step Step, checkpoint string) (launch.Command, error) 
 		timeout = s.Spec.Sample.Timeout
 	}
 	return launch.Command{
-		Args: args, Dir: s.Spec.WorkDir(), Env: s.Spec.Environ(s.Env), Timeout: timeout, Stop: s.stop,
+		Args: args, Dir: s.Spec.WorkDir(), Env: s.Spec.Environ(s.Env), Timeout: timeout,
 		Reader: reader, Marked: s.Watch, Counted: s.Counted, Input: s.Input, Output: s.Output, GPU: step.Device == jobspec.GPU,
 	}, nil
 }

@@ -186,52 +186,6 @@ func TestFindMachine(t *testing.T) {
 	}
 }
 
-// TestBeaten: a sample on a device that cannot win ends after four epochs, is an estimate
-// without its teardown, and is not made again; one that may win runs to its end.
-func TestBeaten(t *testing.T) {
-	const script = `
-case "$*" in *--gpu*) pause=0.3; exec 9<card;; *) pause=0.02;; esac
-i=0; while [ $i -lt $1 ]; do i=$((i+1)); sleep $pause; echo "Epoch $i/$1"; done; sleep 0.1`
-	predict := func(_ []journal.Run, device string) Forecast {
-		return Forecast{Total: map[string]float64{"cpu": 10, "gpu": 300}[device], HalfWidth: 0.01}
-	}
-	for _, one := range []struct {
-		name    string
-		devices []string
-		stopped bool // the last sample
-	}{
-		{"the slow one is second", []string{"cpu", "gpu"}, true},
-		{"the slow one is first", []string{"gpu", "cpu"}, false},
-	} {
-		t.Run(one.name, func(t *testing.T) {
-			s := sampler(t, script, func(spec *jobspec.Spec) {
-				spec.Epochs = 500
-				spec.Devices = map[string]jobspec.Device{"cpu": {Threads: 1}, "gpu": {}}
-			})
-			s.Predict = predict
-			card := filepath.Join(s.Spec.Base, "card")
-			if err := os.WriteFile(card, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			s.Runner = launch.New(launch.Settings{Scratch: t.TempDir(), GPUDevices: []string{card}})
-			if err := sampled(t.Context(), s, one.devices); err != nil {
-				t.Fatal(err)
-			}
-			runs := s.Journal.Runs
-			if len(runs) != 2 {
-				t.Fatalf("%d runs", len(runs))
-			}
-			last := runs[1]
-			if last.HasFailed() || (last.Stopped != "") != one.stopped || (last.Epochs < 10) != one.stopped || last.Epochs < marksToStop {
-				t.Errorf("last run %+v", last)
-			}
-			if marks := last.Timeline(); last.Stopped != "" && (last.Wall != marks[len(marks)-1].Seconds || last.Asked != 10 || len(last.Warnings) == 0) {
-				t.Errorf("stopped %+v", last)
-			}
-		})
-	}
-}
-
 // TestSampleCutOff: the epochs that a sample had finished when its time or the user ended it
 // count; a sample without progress does not.
 func TestSampleCutOff(t *testing.T) {
