@@ -88,23 +88,10 @@ func (r *Reader) candidates() []choice {
 			found = append(found, next)
 		}
 	}
-	found = slices.DeleteFunc(found, func(c choice) bool { return c.counter.isAhead(pool) })
 	if r.Count == "" {
 		found = append(found, r.ends()...)
 	}
 	return found
-}
-
-// isAhead reports whether a counter of one of several writers is not the slowest one, or began
-// after another one's end.
-func (c *counter) isAhead(pool []*counter) bool {
-	return c.writer != "" && slices.ContainsFunc(pool, func(o *counter) bool {
-		if o == c || strings.TrimSuffix(o.key, o.writer) != strings.TrimSuffix(c.key, c.writer) {
-			return false
-		}
-		isOver := o.last().line < c.first().line
-		return isOver || o.last().value < c.last().value || o.last().value == c.last().value && o.last().line > c.last().line
-	})
 }
 
 // chooseCounter returns a counter as that of the whole run, with its score; 0 if it is none.
@@ -115,9 +102,9 @@ func (r *Reader) chooseCounter(c *counter, pool []*counter) choice {
 		return choice{}
 	}
 	if inOrder && !c.percent {
-		next.inner = r.loopIn(c, pool, 0)
+		next.inner = loopIn(c, pool)
 	}
-	if !c.moves() && (next.inner == nil || c.isConfigured()) {
+	if !c.moves() && next.inner == nil {
 		return choice{}
 	}
 	points := r.points(next)
@@ -290,7 +277,10 @@ func (r *Reader) weightOfGiven(c *counter) float64 {
 func (r *Reader) fits(c *counter, own float64, pool []*counter) bool {
 	isProgress := c.percent && (unitOf(c.near()) == "progress" || unitOf(firstPhrase(strings.TrimLeft(lower(c.right, 40), " %"))) == "progress")
 	isTotal := !c.percent && (own == r.Units || c.zero && own == r.Units-1)
-	return isProgress || isTotal || r.agrees(c, own, pool) || own*r.loopIn(c, pool, 0).product() == r.Units
+	if in := loopIn(c, pool); in != nil && own*in.length == r.Units {
+		return true
+	}
+	return isProgress || isTotal || r.agrees(c, own, pool)
 }
 
 // agrees reports whether a counter of the run's units, which has moved since c began, is as far

@@ -40,8 +40,7 @@ func headingOf(line string) (heading, bool) {
 // unitNames begin the names of first columns.
 var unitNames = []string{"ep", "step", "it", "gen", "round", "trial"}
 
-// beginsWithUnit reports whether a line begins with a unit's name and another word. It is
-// asked about every line without a number, of which a run may print millions.
+// beginsWithUnit reports whether a line begins with a unit's name and another word.
 func beginsWithUnit(line string) bool {
 	line = strings.TrimLeft(line, " \t")
 	isUnit := slices.ContainsFunc(unitNames, func(name string) bool { return len(line) > len(name) && strings.EqualFold(line[:len(name)], name) })

@@ -2,26 +2,18 @@ package progress
 
 import (
 	"slices"
-	"strings"
 )
 
 // loop is a counter that counts inside of another one's units.
 type loop struct {
 	*counter
 	length float64
-	inner  *loop
 	across bool // it counts on through all units
 }
 
-// loopDepth bounds how deep loops are nested.
-const loopDepth = 3
-
 // loopIn returns the loop inside of a counter's units: the one that begins again when they
 // grow and counts most of the time; nil without one.
-func (r *Reader) loopIn(u *counter, pool []*counter, depth int) *loop {
-	if depth == loopDepth {
-		return nil
-	}
+func loopIn(u *counter, pool []*counter) *loop {
 	var best *counter
 	longest := 0.0
 	for _, c := range pool {
@@ -35,7 +27,7 @@ func (r *Reader) loopIn(u *counter, pool []*counter, depth int) *loop {
 	if best == nil {
 		return loopAcross(u, pool)
 	}
-	return &loop{counter: best, length: best.length(), inner: r.loopIn(best, pool, depth+1)}
+	return &loop{counter: best, length: best.length()}
 }
 
 // loopAcross returns the counter right of u in its lines that counts on through all units; nil
@@ -101,21 +93,7 @@ func (l *loop) done(begun, line int) float64 {
 	if l.across {
 		value -= l.points[max(0, l.at(begun))].value
 	}
-	if l.inner != nil {
-		value += l.inner.done(l.points[i].line, line)
-	}
 	return max(0, min(1, value/l.length))
-}
-
-// product returns how many of the innermost units a loop has; 0 without a loop.
-func (l *loop) product() float64 {
-	switch {
-	case l == nil:
-		return 0
-	case l.inner == nil:
-		return l.length
-	}
-	return l.length * l.inner.product()
 }
 
 // isInner reports whether a counter counts a part of the run: it begins again, or stands
@@ -135,7 +113,7 @@ func (r *Reader) isInner(c *counter, total float64, pool []*counter) bool {
 		if o.isStandingBar(c) {
 			return true
 		}
-		if o == c || !outerUnits[o.unit] || o.unit == c.unit || o.moves() || o.decimal || o.first().line > c.first().line || c.isFollowing(o) || o.isFollowing(c) || o.isConfigured() {
+		if o == c || !outerUnits[o.unit] || o.unit == c.unit || o.moves() || o.decimal || o.first().line > c.first().line || c.isFollowing(o) || o.isFollowing(c) {
 			return false
 		}
 		n := o.ownTotal()
@@ -166,12 +144,6 @@ func (r *Reader) isFirstRound(o *counter) bool {
 func (o *counter) isStandingBar(c *counter) bool {
 	return o != c && o.counted && c.counted && o.total != c.total && !o.moves() && o.last().value == 0 && o.first().line < c.first().line && o.unit != "progress" &&
 		!preparation.MatchString(o.words()) && !sideWork.MatchString(o.words())
-}
-
-// isConfigured reports whether the words before a number name a setting.
-func (c *counter) isConfigured() bool {
-	near := c.near()
-	return settings.MatchString(near) || plurals.MatchString(near) || strings.HasSuffix(strings.TrimRight(c.left, " \"'"), "=")
 }
 
 // encloses reports whether o, left of c in its lines, counts something larger that has not

@@ -131,13 +131,8 @@ func (r *Reader) shift(c choice) float64 {
 // addParts puts the numbers of an inner loop between the units done.
 func addParts(whole []point, inner *loop) []point {
 	var all []point
-	var times []point
-	for l := inner; l != nil; l = l.inner {
-		times = append(times, l.points...)
-	}
-	slices.SortFunc(times, func(a, b point) int { return a.line - b.line })
 	next := 0
-	for _, p := range times {
+	for _, p := range inner.points {
 		for next < len(whole) && whole[next].line <= p.line {
 			all = append(all, whole[next])
 			next++

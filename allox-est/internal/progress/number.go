@@ -9,7 +9,6 @@ import (
 // number is one number of a line, with the text next to it.
 type number struct {
 	key     string // of its place: the words to its left, in the form that its next line shares
-	writer  string // the number of the rank, chain or worker before it; empty without one
 	left    string // the text to its left, other numbers as #
 	right   string
 	begins  bool // it begins its line

@@ -3,9 +3,6 @@ package progress
 import (
 	"bytes"
 	"regexp"
-
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/unicode"
 )
 
 // keptBytes bounds what is kept of a line.
@@ -21,23 +18,17 @@ var (
 )
 
 // Splitter cuts what a program prints into lines, and what a bar draws into
-// drawings. It reads UTF-16 that begins with a byte order mark. Its zero value is ready.
+// drawings. Its zero value is ready.
 type Splitter struct {
-	All   bool // yields lines without a number too
+	Whole bool // yields complete lines only
 	rest  []byte
 	shown int // of rest, what was yielded as a drawing
 	drawn bool
-	wide  *encoding.Decoder // of UTF-16; nil without it
-	odd   []byte            // half a character
-	begun bool              // something was read
-	wordy []byte            // the last line without a number
 }
 
-// Split yields the lines that b completes, those with a number, a tag or names of columns
-// where not all are wanted, and the drawing of a bar that b ends with. Of a line longer than a MiB
-// the beginning counts.
+// Split yields the lines that b completes, but for empty ones, and the drawing of a bar that b
+// ends with. Of a line longer than a MiB the beginning counts.
 func (s *Splitter) Split(b []byte, line func(string)) {
-	b = s.decode(b)
 	for len(b) > 0 {
 		i := bytes.IndexAny(b, "\r\n\b")
 		part := b
@@ -72,62 +63,24 @@ func (s *Splitter) draw(line func(string)) {
 		s.yield(s.rest[:last], line)
 		s.rest, s.drawn = append(s.rest[:0], s.rest[last:]...), true
 	}
-	if n := len(s.rest); s.drawn && !s.All && n > 0 && !isDigit(s.rest[n-1]) {
+	if n := len(s.rest); s.drawn && !s.Whole && n > 0 && !isDigit(s.rest[n-1]) {
 		s.yield(s.rest, line)
 		s.shown = n
 	}
 }
 
 func (s *Splitter) yield(text []byte, line func(string)) {
-	if bytes.IndexByte(text, escape) < 0 {
-		s.pass(text, line)
-		return
+	ends := [][]int{{len(text), len(text)}}
+	if bytes.IndexByte(text, escape) >= 0 {
+		ends = append(moves.FindAllIndex(text, -1), ends...)
 	}
 	begin := 0
-	for _, at := range append(moves.FindAllIndex(text, -1), []int{len(text), len(text)}) {
-		s.pass(controls.ReplaceAll(text[begin:at[0]], nil), line)
+	for _, at := range ends {
+		if part := controls.ReplaceAll(text[begin:at[0]], nil); len(part) > 0 {
+			line(string(part))
+		}
 		begin = at[1]
 	}
-}
-
-// pass passes on a text that has a number or names of columns.
-func (s *Splitter) pass(text []byte, line func(string)) {
-	if s.All && len(text) > 0 || bytes.ContainsAny(text, "0123456789<") {
-		line(string(text))
-		return
-	}
-	if bytes.Equal(text, s.wordy) {
-		return // a flood of one line
-	}
-	s.wordy = append(s.wordy[:0], text...)
-	if isHeading(text) {
-		line(string(text))
-	}
-}
-
-// isHeading reports whether a text has names of columns.
-func isHeading(text []byte) bool {
-	if len(text) > headingBytes || !bytes.ContainsAny(text, "|,\t") && !bytes.Contains(text, []byte("  ")) && !beginsWithUnit(string(text)) {
-		return false
-	}
-	_, isNames := headingOf(string(text))
-	return isNames
-}
-
-// decode turns UTF-16 into UTF-8.
-func (s *Splitter) decode(b []byte) []byte {
-	if !s.begun && (bytes.HasPrefix(b, []byte{0xff, 0xfe}) || bytes.HasPrefix(b, []byte{0xfe, 0xff})) {
-		s.wide = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()
-	}
-	s.begun = s.begun || len(b) > 0
-	if s.wide == nil {
-		return b
-	}
-	b = append(s.odd, b...)
-	text := make([]byte, 2*len(b))
-	n, read, _ := s.wide.Transform(text, b, false) // the rest is half a character
-	s.odd = bytes.Clone(b[read:])
-	return text[:n]
 }
 
 // Rest yields what was begun last and not completed.
