@@ -13,7 +13,7 @@ import (
 type course struct {
 	warm  int      // laps of warm-up
 	out   [][]bool // by run and lap: it stands out
-	costs []cost
+	cost  cost
 	steps float64            // the highest level seen in the laps over the lowest, noise taken off
 	base  map[string]float64 // the median time of a unit in each stage
 }
@@ -129,18 +129,11 @@ func (c *course) mark(ts []trace, warm int) {
 	for run, t := range ts {
 		out[run] = make([]bool, len(t.laps))
 	}
-	var has, lacks []lap
 	c.plain(ts, func(run, i int, l lap) {
-		if out[run][i] = c.rate(l) > limit; out[run][i] {
-			has = append(has, l)
-		} else {
-			lacks = append(lacks, l)
-		}
+		out[run][i] = c.rate(l) > limit
+		c.cost.laps++
 	})
 	c.out = out
-	if len(has) > 0 {
-		c.costs = append(c.costs, cost{patterns: patterns(has, lacks), laps: float64(len(has) + len(lacks))})
-	}
 }
 
 // A change along a run is a trend if it has at least trendErrors standard errors and explains
@@ -174,8 +167,9 @@ func (c *course) findTrend(ts []trace) (slope, middle float64) {
 	return beta / (alpha + beta*middle), middle
 }
 
-// levels returns the highest level over the lowest, each the median of an eighth of a
-// run's laps, those that stand out too, less three standard errors of either; 1 of few.
+// levels returns the highest level over the lowest, each the mean of an eighth of a run's
+// laps, those that stand out too, less three standard errors of either; 1 of few. The laps that
+// a coarse clock reads alternate: their errors are large.
 func (c *course) levels(ts []trace) float64 {
 	byRun := make([][]float64, len(ts))
 	c.steady(ts, func(run, _ int, l lap) { byRun[run] = append(byRun[run], c.rate(l)) })
@@ -185,7 +179,7 @@ func (c *course) levels(ts []trace) float64 {
 		parts := min(8, len(xs)/3)
 		for k := range parts {
 			part := xs[k*len(xs)/parts : (k+1)*len(xs)/parts]
-			m, noise := stats.Median(part), 3*deviation(part)/math.Sqrt(float64(len(part)))
+			m, noise := mean(part), 3*math.Sqrt(variance(part)/float64(len(part)))
 			low, high = min(low, m+noise), max(high, m-noise)
 		}
 		if low > 0 && high > 0 {

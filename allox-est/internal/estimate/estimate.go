@@ -66,7 +66,7 @@ type Estimate struct {
 	Wall        uncertainty.Prediction `json:"wall_seconds"`
 	Uncontended uncertainty.Prediction `json:"wall_uncontended_seconds"`
 	CPU         uncertainty.Prediction `json:"cpu_seconds"`
-	// Method says what was done; under Auto it names the decision.
+	// Method says what was done.
 	Method string `json:"method"`
 	// Samples and Epochs count the runs used and the epochs in them; Seconds
 	// is their wall time.
@@ -89,7 +89,6 @@ type Segments struct {
 	WarmUp   int     `json:"warm_up_epochs"`
 	Epoch    float64 `json:"epoch_seconds"` // of a steady epoch, recurring costs included
 	Teardown float64 `json:"teardown_seconds"`
-	Period   int     `json:"period_epochs,omitempty"` // of a recurring cost; 0 if none was seen
 }
 
 // HalfWidth returns half the width of the interval of the uncontended time as a share of its

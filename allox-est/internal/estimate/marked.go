@@ -28,9 +28,7 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 	}
 	k := contentionOf(ts, marked, evidence && job.Device == "cpu")
 	c := findCourse(ts, job)
-	for i := range c.costs {
-		c.costs[i].foreign = !evidence && c.costs[i].period() == 0
-	}
+	c.cost.foreign = !evidence
 	m := newModel(model{ts: ts, course: &c, job: job, level: s.Level})
 	e.CPU, _, _ = m.predict(cpuTime, nil)
 	e.Uncontended, _, _ = m.predict(quietTime, nil)
@@ -41,11 +39,8 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 	e.Method = string(Auto)
 	e.totals = totals
 	e.Warnings = append(e.Warnings, k.warnings(job)...)
-	for _, one := range c.costs {
-		e.Warnings = append(e.Warnings, one.warning(job.unit()))
-		if one.period() > 0 {
-			e.Method = "auto/periodic"
-		}
+	if len(c.cost.spent[wallTime]) > 0 {
+		e.Warnings = append(e.Warnings, c.cost.warning())
 	}
 	if slope, _ := c.findTrend(ts); slope != 0 {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %+.2g %% per %s; the interval assumes that the trend ends", ErrTrend, 100*slope, job.unit()))
@@ -74,11 +69,6 @@ func (e *Estimate) describe(m *model, p *parts) {
 		s.Setup += t.setup[wallTime] / float64(len(m.ts))
 		s.Teardown += t.teardown[wallTime] / float64(len(m.ts))
 	}
-	s.Epoch = p.units * (1 + p.level.mean)
-	for _, c := range m.course.costs {
-		s.Epoch += c.mean(wallTime, m.from(), m.to(), m.lap)
-		s.Period = c.period()
-	}
-	s.Epoch /= max(1, p.count)
+	s.Epoch = (p.units*(1+p.level.mean) + m.course.cost.mean(wallTime, m.laps())) / max(1, p.count)
 	e.Segments = s
 }

@@ -24,7 +24,7 @@ func (r rate) mean() float64 {
 	return r.seconds / r.units
 }
 
-// parts splits a clock's total, and sets the times of the costs by that clock.
+// parts splits a clock's total, and sets the times of the cost by that clock.
 func (m *model) parts(k clock) *parts {
 	p := &parts{}
 	rates := m.rates(k)
@@ -126,15 +126,13 @@ func (m *model) warmUp(k clock, rates map[string]rate) float64 {
 	return s
 }
 
-// spend sets the times of the costs: the part of a lap above its stage's rate.
+// spend sets the times of the cost: the part of a lap above its stage's rate.
 func (m *model) spend(k clock, rates map[string]rate) {
-	for i := range m.course.costs {
-		c := &m.course.costs[i]
-		c.spent[k] = nil
-		m.course.steady(m.ts, func(run, at int, l lap) {
-			if m.course.out[run][at] {
-				c.spent[k] = append(c.spent[k], max(0, l.seconds[k]-rates[l.stage].mean()*l.units()))
-			}
-		})
-	}
+	spent := &m.course.cost.spent[k]
+	*spent = nil
+	m.course.steady(m.ts, func(run, at int, l lap) {
+		if m.course.out[run][at] {
+			*spent = append(*spent, max(0, l.seconds[k]-rates[l.stage].mean()*l.units()))
+		}
+	})
 }

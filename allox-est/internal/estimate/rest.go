@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/allox-est/internal/progress"
@@ -64,16 +65,14 @@ func Continue(marks []progress.Mark, others [][]progress.Mark, job Job, level fl
 		return r, err
 	}
 	c := findCourse(ts, job)
-	var changes []float64
-	if len(job.Stages) == 0 && len(others) == 0 {
-		var from int
-		if from, changes = c.lastLevel(t, marks); from > 0 {
-			if t, err = traceOf(marks[from:], job); err != nil {
-				return r, err
-			}
-			ts = []trace{t}
-			c = findCourse(ts, job)
+	steps := c.steps
+	hasLevels := len(job.Stages) == 0 && len(others) == 0 && steps > changed
+	if hasLevels {
+		if t, err = traceOf(marks[c.lastLevel(t, marks):], job); err != nil {
+			return r, err
 		}
+		ts = []trace{t}
+		c = findCourse(ts, job)
 	}
 	m := newModel(model{ts: ts, course: &c, job: job, seen: last.Number, alone: true, level: level})
 	p, _, totals := m.predict(wallTime, nil) // a past says whether the level changes again
@@ -88,43 +87,20 @@ func Continue(marks []progress.Mark, others [][]progress.Mark, job Job, level fl
 	slope, middle := c.findTrend(ts)
 	toCome := (last.Number + float64(job.Epochs)) / 2
 	switch {
-	case len(changes) > 0:
-		r.Refused = fmt.Errorf("%w: lap times are on levels %.0f %% apart", ErrSchedule, 100*(math.Exp(span(changes))-1))
+	case hasLevels:
+		r.Refused = fmt.Errorf("%w: lap times are on levels %.0f %% apart", ErrSchedule, 100*(steps-1))
 	case math.Abs(slope)*(toCome-middle) > changed-1:
 		r.Refused = fmt.Errorf("%w: %ss change by %+.2g %% each", ErrSchedule, job.unit(), 100*slope)
 	}
 	return r, nil
 }
 
-// lastLevel returns the mark at which the last lasting level of a run begins, and the
-// logarithms of the changes up to it; 0 where no levels are far enough apart.
-func (c *course) lastLevel(t trace, marks []progress.Mark) (from int, changes []float64) {
-	if c.steps <= changed {
-		return 0, nil
-	}
-	rates := make([]float64, 0, len(t.laps))
-	for _, l := range t.laps[min(c.warm, len(t.laps)):] {
-		rates = append(rates, c.rate(l))
-	}
-	start, changes := segments(rates)
-	if math.Exp(span(changes)) <= changed || start == 0 {
-		return 0, nil
-	}
-	begin := t.laps[min(c.warm, len(t.laps))+start].from
-	for from < len(marks)-1 && marks[from].Number < begin {
-		from++
-	}
-	return from, changes
-}
-
-// span returns the highest level over the lowest, as a logarithm.
-func span(changes []float64) float64 {
-	var level, low, high float64
-	for _, c := range changes {
-		level += c
-		low, high = min(low, level), max(high, level)
-	}
-	return high - low
+// lastLevel returns the mark at which the last eighth of a run's laps begins, whose level goes
+// on; three laps at least.
+func (c *course) lastLevel(t trace, marks []progress.Mark) int {
+	laps := t.laps[min(c.warm, len(t.laps)-3):]
+	begin := laps[len(laps)-max(3, len(laps)/8)].from
+	return slices.IndexFunc(marks, func(m progress.Mark) bool { return m.Number >= begin })
 }
 
 // shift returns a prediction with so many seconds added.

@@ -27,10 +27,8 @@ var (
 	// ErrOversubscribed warns that the job has more threads than there are
 	// processors.
 	ErrOversubscribed = errors.New("more threads than CPUs")
-	// ErrPeriod warns that a recurring cost was taken to be periodic.
-	ErrPeriod = errors.New("period inferred")
-	// ErrRecurring warns that costly epochs were seen without a period.
-	ErrRecurring = errors.New("costs without a period")
+	// ErrRecurring warns that costly epochs were seen: they come again at random.
+	ErrRecurring = errors.New("costly epochs")
 	// ErrUntold warns that laps are missing and whole runs were used.
 	ErrUntold = errors.New("no laps used")
 	// ErrUnbounded warns that there are too few runs for an interval.

@@ -3,6 +3,9 @@ package progress
 import (
 	"bytes"
 	"regexp"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
 )
 
 // keptBytes bounds what is kept of a line.
@@ -18,17 +21,21 @@ var (
 )
 
 // Splitter cuts what a program prints into lines, and what a bar draws into
-// drawings. Its zero value is ready.
+// drawings. It reads UTF-16 that begins with a byte order mark. Its zero value is ready.
 type Splitter struct {
 	Whole bool // yields complete lines only
 	rest  []byte
 	shown int // of rest, what was yielded as a drawing
 	drawn bool
+	wide  *encoding.Decoder // of UTF-16; nil without it
+	odd   []byte            // half a character
+	begun bool              // something was read
 }
 
 // Split yields the lines that b completes, but for empty ones, and the drawing of a bar that b
 // ends with. Of a line longer than a MiB the beginning counts.
 func (s *Splitter) Split(b []byte, line func(string)) {
+	b = s.decode(b)
 	for len(b) > 0 {
 		i := bytes.IndexAny(b, "\r\n\b")
 		part := b
@@ -81,6 +88,22 @@ func (s *Splitter) yield(text []byte, line func(string)) {
 		}
 		begin = at[1]
 	}
+}
+
+// decode turns UTF-16 into UTF-8.
+func (s *Splitter) decode(b []byte) []byte {
+	if !s.begun && (bytes.HasPrefix(b, []byte{0xff, 0xfe}) || bytes.HasPrefix(b, []byte{0xfe, 0xff})) {
+		s.wide = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()
+	}
+	s.begun = s.begun || len(b) > 0
+	if s.wide == nil {
+		return b
+	}
+	b = append(s.odd, b...)
+	text := make([]byte, 2*len(b))
+	n, read, _ := s.wide.Transform(text, b, false) // the rest is half a character
+	s.odd = bytes.Clone(b[read:])
+	return text[:n]
 }
 
 // Rest yields what was begun last and not completed.
