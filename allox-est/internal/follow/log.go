@@ -80,7 +80,7 @@ type dates struct {
 // whenever there may be more marks, and at the log's end. An error of it ends the reading,
 // io.EOF as its good end.
 func (l Log) Read(ctx context.Context, look func(State) error) error {
-	r := reading{Log: l, lines: progress.Splitter{Whole: l.Reader.Pattern != nil}}
+	r := reading{Log: l, lines: progress.Splitter{All: l.Reader.Pattern != nil}}
 	err := r.read(ctx, look)
 	if errors.Is(err, io.EOF) {
 		return nil

@@ -36,7 +36,7 @@ func newCapture(c Command) (*capture, error) {
 			return nil, err
 		}
 		s.w, s.done = w, make(chan struct{})
-		s.lines.Whole = c.Reader.Pattern != nil
+		s.lines.All = c.Reader.Pattern != nil
 		s.sources = []source{{r, func(b []byte) {
 			if c.Output != nil {
 				copied.Lock()

@@ -40,7 +40,8 @@ func headingOf(line string) (heading, bool) {
 // unitNames begin the names of first columns.
 var unitNames = []string{"ep", "step", "it", "gen", "round", "trial"}
 
-// beginsWithUnit reports whether a line begins with a unit's name and another word.
+// beginsWithUnit reports whether a line begins with a unit's name and another word. It is
+// asked about every line without a number, of which a run may print millions.
 func beginsWithUnit(line string) bool {
 	line = strings.TrimLeft(line, " \t")
 	isUnit := slices.ContainsFunc(unitNames, func(name string) bool { return len(line) > len(name) && strings.EqualFold(line[:len(name)], name) })

@@ -36,7 +36,6 @@ type Reader struct {
 	times     times
 	lines     int
 	previous  string // line
-	wordy     string // the last line without a number
 	repeated  int    // times in a row
 	chosen    choice
 	judged    int // the line in which the choice was made
@@ -57,7 +56,7 @@ const counterCount = 4000
 // Line takes in a line, or one drawing of a bar, that came at a time since the
 // start of the run, in seconds; a negative one is not known, and makes no mark.
 func (r *Reader) Line(line string, at float64) {
-	if r.Pattern == nil && !strings.ContainsAny(line, "0123456789<") && !r.isNewHeading(line) {
+	if strings.TrimSpace(line) == "" {
 		return
 	}
 	r.lines++
@@ -100,17 +99,6 @@ func (r *Reader) Line(line string, at float64) {
 		}
 		left = append(left, c)
 	}
-}
-
-// isNewHeading reports whether a line without a number is a row of names, and not the last such
-// line again, of which a run may print millions.
-func (r *Reader) isNewHeading(line string) bool {
-	if line == r.wordy {
-		return false
-	}
-	r.wordy = line
-	_, isNames := headingOf(line)
-	return isNames
 }
 
 // isBinary reports whether a character is in no line of text.

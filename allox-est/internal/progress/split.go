@@ -23,17 +23,19 @@ var (
 // Splitter cuts what a program prints into lines, and what a bar draws into
 // drawings. It reads UTF-16 that begins with a byte order mark. Its zero value is ready.
 type Splitter struct {
-	Whole bool // yields complete lines only
+	All   bool // yields lines without a number too
 	rest  []byte
 	shown int // of rest, what was yielded as a drawing
 	drawn bool
 	wide  *encoding.Decoder // of UTF-16; nil without it
 	odd   []byte            // half a character
 	begun bool              // something was read
+	wordy []byte            // the last line without a number
 }
 
-// Split yields the lines that b completes, but for empty ones, and the drawing of a bar that b
-// ends with. Of a line longer than a MiB the beginning counts.
+// Split yields the lines that b completes, those with a number, a tag or names of columns
+// where not all are wanted, and the drawing of a bar that b ends with. Of a line longer than a MiB
+// the beginning counts.
 func (s *Splitter) Split(b []byte, line func(string)) {
 	b = s.decode(b)
 	for len(b) > 0 {
@@ -70,24 +72,46 @@ func (s *Splitter) draw(line func(string)) {
 		s.yield(s.rest[:last], line)
 		s.rest, s.drawn = append(s.rest[:0], s.rest[last:]...), true
 	}
-	if n := len(s.rest); s.drawn && !s.Whole && n > 0 && !isDigit(s.rest[n-1]) {
+	if n := len(s.rest); s.drawn && !s.All && n > 0 && !isDigit(s.rest[n-1]) {
 		s.yield(s.rest, line)
 		s.shown = n
 	}
 }
 
 func (s *Splitter) yield(text []byte, line func(string)) {
-	ends := [][]int{{len(text), len(text)}}
-	if bytes.IndexByte(text, escape) >= 0 {
-		ends = append(moves.FindAllIndex(text, -1), ends...)
+	if bytes.IndexByte(text, escape) < 0 {
+		s.pass(text, line)
+		return
 	}
 	begin := 0
-	for _, at := range ends {
-		if part := controls.ReplaceAll(text[begin:at[0]], nil); len(part) > 0 {
-			line(string(part))
-		}
+	for _, at := range append(moves.FindAllIndex(text, -1), []int{len(text), len(text)}) {
+		s.pass(controls.ReplaceAll(text[begin:at[0]], nil), line)
 		begin = at[1]
 	}
+}
+
+// pass passes on a text that has a number or names of columns.
+func (s *Splitter) pass(text []byte, line func(string)) {
+	if s.All && len(text) > 0 || bytes.ContainsAny(text, "0123456789<") {
+		line(string(text))
+		return
+	}
+	if bytes.Equal(text, s.wordy) {
+		return // a flood of one line
+	}
+	s.wordy = append(s.wordy[:0], text...)
+	if isHeading(text) {
+		line(string(text))
+	}
+}
+
+// isHeading reports whether a text has names of columns.
+func isHeading(text []byte) bool {
+	if len(text) > headingBytes || !bytes.ContainsAny(text, "|,\t") && !bytes.Contains(text, []byte("  ")) && !beginsWithUnit(string(text)) {
+		return false
+	}
+	_, isNames := headingOf(string(text))
+	return isNames
 }
 
 // decode turns UTF-16 into UTF-8.
