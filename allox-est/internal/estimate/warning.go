@@ -27,8 +27,8 @@ var (
 	// ErrOversubscribed warns that the job has more threads than there are
 	// processors.
 	ErrOversubscribed = errors.New("more threads than CPUs")
-	// ErrRecurring warns that costly epochs were seen: they come again at random.
-	ErrRecurring = errors.New("costly epochs")
+	// ErrRecurring warns that costs were seen on the way, which come again at random.
+	ErrRecurring = errors.New("costs that come again")
 	// ErrUntold warns that laps are missing and whole runs were used.
 	ErrUntold = errors.New("no laps used")
 	// ErrUnbounded warns that there are too few runs for an interval.

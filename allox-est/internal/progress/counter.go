@@ -42,7 +42,9 @@ func (c *counter) add(n number, at float64, line int) {
 	c.seen++
 	c.decimal = c.decimal || n.decimal
 	c.zero = c.zero || n.value == 0
-	c.counted = n.counted
+	if n.value < n.total { // at its end a pair agrees with any percentage
+		c.counted = n.counted
+	}
 	c.reports = c.reports || n.reports
 	next := point{at, n.value, line}
 	if len(c.points) == 0 {

@@ -28,6 +28,7 @@ func TestForms(t *testing.T) {
 		last   float64 // of the marks
 		rate   string  // how a counter without a length is described
 	}{
+		{name: "an end after epochs", lines: slices.Concat([]string{"[2031-01-02 10:00:00] [config] after-epochs: 12", "[2031-01-02 10:00:00] [config] after-batches: 0", "[2031-01-02 10:00:00] [config] valid-freq: 5000"}, every("[2031-01-02 10:00:00] Ep. %d : Up. 500 : Cost 9.5", 1, 5, 1)), length: 12, last: 5},
 		{name: "names above columns", units: 20, lines: append([]string{"epoch     train_loss  valid_loss  time"}, every("%d         1.012       0.310     00:23", 0, 9, 1)...), length: 20, last: 10, rate: "9 epochs so far, 1 per second"},
 		{name: "CSV", lines: append([]string{"epoch,iter,loss"}, every("0,%d,0.25", 0, 90, 10)...), rate: "90 iterations so far, 10 per second"},
 		{name: "a table of bars", units: 40, lines: append([]string{"|  Epoch  |  Accuracy |"}, every("| %7d |      0.25 |", 1, 9, 1)...), length: 40, last: 9, rate: "9 epochs so far, 1 per second"},

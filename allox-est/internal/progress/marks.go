@@ -70,10 +70,17 @@ func (r *Reader) countUnits(c choice) []point {
 		}
 	}
 	known := len(whole) - slices.IndexFunc(whole, func(p point) bool { return p.at >= 0 })
-	if c.inner == nil || known >= fewMarks && known <= len(whole) {
+	if c.inner == nil {
 		return whole
 	}
-	return addParts(whole, c.inner)
+	all := addParts(whole, c.inner)
+	if known < fewMarks || known > len(whole) {
+		return all
+	}
+	if last := whole[len(whole)-1]; last.value >= c.total-1 && all[len(all)-1].value > last.value {
+		return append(whole, all[len(all)-1]) // nothing else comes before the end
+	}
+	return whole
 }
 
 // pointsLeft returns the shares of the way that the log's own remaining times imply.

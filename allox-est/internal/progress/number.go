@@ -60,7 +60,8 @@ func (s *scanner) numbers() []number {
 		n.left = all[:ends[i]]
 		n.begins = strings.Trim(n.left, " \t[(|\"'@") == ""
 		n.key = keyOf(*n)
-		n.counted = n.total > 0 && strings.Contains(n.right, "@<") // a bar with its remaining time
+		bar, _, isBar := strings.Cut(n.right, "@<")
+		n.counted = n.total > 0 && isBar && !strings.ContainsAny(bar, "0123456789") // with its remaining time
 		for j, other := range found {
 			if n.total > 0 && other.percent && math.Abs(100*n.value/n.total-other.value) < 1.01 {
 				n.counted = true

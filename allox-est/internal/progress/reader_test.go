@@ -210,6 +210,37 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
+// The bar of the last epoch is a part of it, where all other marks are of whole epochs.
+func TestLastBar(t *testing.T) {
+	for name, line := range map[string]func(e, b int) string{
+		"below a title": func(e, b int) string { return fmt.Sprintf("%d/20 [==>..] - loss: 0.5", b) },
+		"beside a total": func(e, b int) string {
+			return fmt.Sprintf("  %d/6   2.4G  1.2: %d%%|##  | %d/20 [00:02<00:08,  2it/s]", e, 5*b, b)
+		},
+		"beside one from 0": func(e, b int) string {
+			return fmt.Sprintf("Epoch %d/5: %d%%|##  | %d/20 [00:02<00:08,  2it/s]", e-1, 5*b, b)
+		},
+	} {
+		r := Reader{Units: 6}
+		at := 0.0
+		for e := 1; e <= 6; e++ {
+			if name == "below a title" {
+				r.Line(fmt.Sprintf("Epoch %d/6", e), at)
+			}
+			for b := 1; b <= 20; b++ {
+				at++
+				r.Line(line(e, b), at)
+				if e == 6 && b == 10 {
+					marks := r.Marks()
+					if last := marks[len(marks)-1]; last.Number != 5.5 || last.Of != 6 || last.Seconds != at {
+						t.Errorf("%s: %v", name, marks)
+					}
+				}
+			}
+		}
+	}
+}
+
 // What follows a bar in its epoch, as an evaluation, belongs to the epoch: it is done
 // when the next one begins.
 func TestAfterTheBar(t *testing.T) {

@@ -76,7 +76,7 @@ var (
 // Words next to a number that may be a total.
 var (
 	announces = regexp.MustCompile(`max|total|num|train|\bn_| for |until|target|final|last|\bend\b|terminat|stop|run\b|request|distinct|duration|length|beamon|nsw|nsteps?|nstlim|ntmabs|ntimes|with|production|\bto\b`)
-	settings  = regexp.MustCompile(`per\b|_per|warm|eval|valid|\bsav|log|interval|decay|every|skip|patience|freq|accum|print|\bmin|ckpt|check|init|test|current|subiter|elm|linear|scf|mod\b|write|output|learning_rate|schedule(?:r|_|\b)|rampup|early|num_train_timesteps|diffusion|noise|\bstart(?:_| time|ing (?:epoch|step|iter))|size|scale|length of|keep|buffer|dt\b|ago|after|ms\b|best|summary|inner block|speed|took|procs|resum`)
+	settings  = regexp.MustCompile(`per\b|_per|warm|eval|valid|\bsav|log|interval|decay|every|skip|patience|freq|accum|print|\bmin|ckpt|check|init|test|current|subiter|elm|linear|scf|mod\b|write|output|learning_rate|schedule(?:r|_|\b)|rampup|early|num_train_timesteps|diffusion|noise|\bstart(?:_| time|ing (?:epoch|step|iter))|size|scale|length of|keep|buffer|dt\b|ago|after(?:[^-]|$)|ms\b|best|summary|inner block|speed|took|procs|resum`)
 	plurals   = regexp.MustCompile(`(?:epochs|steps|iters|iterations|updates|rounds|folds|trials|episodes|generations|events|ntimes|nsteps?|cycles|sweeps|histories)$`)
 	endTimes  = regexp.MustCompile(`end|stop|final|terminat|max|until|duration|total`)
 	dangling  = regexp.MustCompile(`\b(?:with|of|on|in|at|and|by|after)\s*$`)
