@@ -303,7 +303,7 @@ func (f *following) printEnd(run *journal.Run) error {
 		}
 	}
 	if f.answer.JSON() {
-		return f.env.WriteJSONLine(runEnd{run.Wall, run.Exit, run.PeakBytes, run.Error})
+		return f.env.WriteJSONLine(runEnd{run.Wall, run.Exit, run.PeakBytes, run.GPUPeakBytes, run.Error})
 	}
 	how := "took"
 	if run.Asked > 0 {
@@ -311,7 +311,11 @@ func (f *following) printEnd(run *journal.Run) error {
 	} else if run.HasFailed() {
 		how = run.Error + ", after"
 	}
-	_, err := fmt.Fprintf(f.env.Stdout, "%s %s; memory at most %s\n", how, duration(run.Wall), humanize.IBytes(uint64(run.PeakBytes)))
+	memory := "memory at most " + humanize.IBytes(uint64(run.PeakBytes))
+	if run.GPUPeakBytes > 0 {
+		memory += ", on GPUs " + humanize.IBytes(uint64(run.GPUPeakBytes))
+	}
+	_, err := fmt.Fprintf(f.env.Stdout, "%s %s; %s\n", how, duration(run.Wall), memory)
 	return err
 }
 
@@ -320,6 +324,7 @@ type runEnd struct {
 	Seconds   float64 `json:"took_seconds"`
 	Exit      int     `json:"exit"`
 	PeakBytes int64   `json:"peak_bytes"`
+	GPUPeak   int64   `json:"gpu_peak_bytes,omitempty"`
 	Error     string  `json:"error,omitempty"`
 }
 

@@ -71,9 +71,11 @@ type Run struct {
 	LapCPU  []float64 `json:"lap_cpu,omitempty"`
 	LapWait []float64 `json:"lap_wait,omitempty"`
 
-	PeakBytes int64   `json:"peak_bytes"`
-	Load      float64 `json:"load"` // load average over one minute at the start
-	CPUs      int     `json:"cpus"` // processors of the machine
+	PeakBytes int64 `json:"peak_bytes"`
+	// GPUPeakBytes is the most by which memory in use on GPUs grew; 0 if that is not known.
+	GPUPeakBytes int64   `json:"gpu_peak_bytes,omitempty"`
+	Load         float64 `json:"load"` // load average over one minute at the start
+	CPUs         int     `json:"cpus"` // processors of the machine
 
 	Exit     int      `json:"exit"`             // exit code, as a shell shows it; -1 without one
 	Signal   int      `json:"signal,omitempty"` // that ended the job

@@ -66,11 +66,12 @@ func (j *Job) Run(_ context.Context, c Command) (*Result, error) {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
 	defer out.close()
-	var smi *smi
+	wait := time.Duration(0) // a job of no known device is not held up
 	if c.GPU {
-		smi = startSMI(j.settings.SMI)
-		defer smi.stop()
+		wait = smiWait
 	}
+	smi := startSMI(j.settings.SMI, wait)
+	defer smi.stop()
 	start := time.Now()
 	p, err := startOwn(args, c, out)
 	if err != nil {
@@ -88,6 +89,7 @@ func (j *Job) Run(_ context.Context, c Command) (*Result, error) {
 	res.Wall = time.Since(start)
 	p.tty.pass(p.pid, syscall.Getpgrp())
 	w.end()
+	res.GPUPeakBytes = smi.peak()
 	res.Background = !out.wait(j.settings.Grace)
 	out.notify()
 	res.finish(status, usage)

@@ -22,6 +22,9 @@ type Result struct {
 	// that were seen.
 	Wait      time.Duration
 	PeakBytes int64 // most memory the tree was seen to hold at once
+	// GPUPeakBytes is the most by which the memory in use on GPUs grew, other programs' growth
+	// included; 0 if that is not known.
+	GPUPeakBytes int64
 	// Trace is CPU and Wait over the run, ending with their sums.
 	Trace      []Point
 	Err        error           // *ExitError or ErrTimeout; nil if the job succeeded

@@ -168,7 +168,7 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	defer guard.stop()
 	var smi *smi
 	if c.GPU {
-		smi = startSMI(r.settings.SMI)
+		smi = startSMI(r.settings.SMI, smiWait)
 		defer smi.stop()
 	}
 	family := newFamily()
@@ -197,6 +197,7 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 	state := r.await(ctx, c, w, job)
 	res.Wall = time.Since(start)
 	w.end()
+	res.GPUPeakBytes = smi.peak()
 	r.cleanUp(res, job)
 	out.wait(r.settings.Grace)
 	out.notify()

@@ -29,6 +29,7 @@ type gpuSeen struct {
 	base int64 // bytes in use before the run
 	idle bool  // at 0 % before it
 	used bool  // more of either in it
+	peak int64 // most bytes in use in it, above base
 }
 
 const (
@@ -38,8 +39,8 @@ const (
 	grownBytes = 16 << 20
 )
 
-// startSMI starts the program; nil where there is none.
-func startSMI(program string) *smi {
+// startSMI starts the program, and waits so long for its first reading; nil where there is none.
+func startSMI(program string, wait time.Duration) *smi {
 	path, err := exec.LookPath(program)
 	if err != nil {
 		return nil
@@ -57,7 +58,7 @@ func startSMI(program string) *smi {
 		}
 		_, _ = io.Copy(io.Discard, out)
 	})
-	patience := time.NewTimer(smiWait)
+	patience := time.NewTimer(wait)
 	defer patience.Stop()
 	select {
 	case <-s.ready:
@@ -86,6 +87,7 @@ func (s *smi) add(fields []string) {
 		}
 		return
 	}
+	g.peak = max(g.peak, mib<<20-g.base)
 	g.used = g.used || mib<<20 >= g.base+grownBytes || g.idle && busy > 0
 }
 
@@ -112,6 +114,22 @@ func (s *smi) shows() bool {
 		}
 	}
 	return false
+}
+
+// peak returns by how many bytes the memory of the GPUs in use grew at most, for whichever
+// program; 0 if that is not known.
+func (s *smi) peak() (bytes int64) {
+	if s == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range s.gpus {
+		if g.used {
+			bytes += g.peak
+		}
+	}
+	return bytes
 }
 
 func (s *smi) stop() {

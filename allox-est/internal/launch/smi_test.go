@@ -9,7 +9,8 @@ import (
 // fakeSMI is a stand-in for nvidia-smi: it prints the files of its folder, again
 // and again.
 const fakeSMI = `#!/bin/sh
-while :; do cat "$(dirname "$0")/gpus"; sleep 0.05; done
+cd "$(dirname "$0")"
+while :; do cat gpus; echo >>reads; sleep 0.05; done
 `
 
 // A GPU that a process has open was used where nvidia-smi shows memory or work since
@@ -18,12 +19,13 @@ func TestSMI(t *testing.T) {
 	for _, tt := range []struct {
 		name, job string
 		want      Evidence
+		peak      int64 // MiB
 	}{
-		{"idle", "sleep 1", GPUOpen},
-		{"memory", "echo 0, 0, 500 >gpus; sleep 1", GPUUsed},
-		{"a little memory of somebody's", "echo 0, 0, 101 >gpus; sleep 1", GPUOpen},
-		{"work", "echo 0, 37, 100 >gpus; sleep 1", GPUUsed},
-		{"not told", "echo '0, [N/A], [N/A]' >gpus; sleep 1", GPUOpen},
+		{"idle", "sleep 1", GPUOpen, 0},
+		{"memory", "echo 0, 0, 500 >gpus; sleep 1; echo 0, 0, 300 >gpus; sleep 1", GPUUsed, 400},
+		{"a little memory of somebody's", "echo 0, 0, 101 >gpus; sleep 1", GPUOpen, 0},
+		{"work", "echo 0, 37, 100 >gpus; sleep 1", GPUUsed, 0},
+		{"not told", "echo '0, [N/A], [N/A]' >gpus; sleep 1", GPUOpen, 0},
 	} {
 		dir := t.TempDir()
 		for name, text := range map[string]string{"nvidia-smi": fakeSMI, "gpus": "0, 0, 100\n", "nvidia0": ""} {
@@ -36,8 +38,30 @@ func TestSMI(t *testing.T) {
 		if err != nil || res.Err != nil {
 			t.Fatal(tt.name, err, res)
 		}
-		if res.GPU != tt.want || !res.GPUWatched {
-			t.Errorf("%s: evidence %d, want %d", tt.name, res.GPU, tt.want)
+		if res.GPU != tt.want || !res.GPUWatched || res.GPUPeakBytes != tt.peak<<20 {
+			t.Errorf("%s: evidence %d, want %d; peak %d", tt.name, res.GPU, tt.want, res.GPUPeakBytes)
 		}
+	}
+}
+
+// The user's own job has a peak on whatever device it was said to run.
+func TestSMIOfOwnJob(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"nvidia-smi": fakeSMI, "gpus": "0, 0, 100\n1, 0, 50\n", "reads": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	input, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer input.Close()
+	const script = `await() { n=$(($(wc -l <reads) + 3)); while [ $(wc -l <reads) -lt $n ]; do sleep 0.05; done; }
+await; printf '0, 0, 500\n1, 0, 50\n' >new; mv new gpus; await; printf '0, 0, 300\n1, 0, 250\n' >new; mv new gpus; await`
+	j := NewJob(Settings{Scratch: t.TempDir(), SMI: filepath.Join(dir, "nvidia-smi")}, nil)
+	res, err := j.Run(t.Context(), Command{Args: []string{"sh", "-c", script}, Dir: dir, Env: os.Environ(), Input: input})
+	if err != nil || res.Err != nil || res.GPUPeakBytes != 600<<20 {
+		t.Errorf("%+v, %v, want a peak of 600 MiB", res, err)
 	}
 }

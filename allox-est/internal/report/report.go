@@ -66,6 +66,7 @@ type Conditions struct {
 	Load      [2]float64 `json:"load"` // least and most at the start of a sample
 	CPUs      int        `json:"cpus"`
 	PeakBytes int64      `json:"peak_bytes"`
+	GPUPeak   int64      `json:"gpu_peak_bytes,omitempty"`
 }
 
 // Validation compares an estimate with whole runs.
@@ -176,6 +177,7 @@ func conditions(runs []journal.Run) Conditions {
 	for _, r := range runs {
 		c.Load = [2]float64{min(c.Load[0], r.Load), max(c.Load[1], r.Load)}
 		c.CPUs, c.PeakBytes = max(c.CPUs, r.CPUs), max(c.PeakBytes, r.PeakBytes)
+		c.GPUPeak = max(c.GPUPeak, r.GPUPeakBytes)
 	}
 	return c
 }

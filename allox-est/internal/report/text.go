@@ -63,6 +63,9 @@ func (r *Report) Notes() []string {
 		say("%s: %s, %.1f %% of %s and %.1f %% of the time; method %s; 95 %% intervals",
 			name, plural.Count(d.Samples, "sample"), 100*d.SampledFraction, plural.Count(r.Epochs, unit), 100*d.SampledTimeFraction, d.Method)
 		say("%s: memory at most %s in the samples", name, humanize.IBytes(uint64(d.Conditions.PeakBytes)))
+		if peak := d.Conditions.GPUPeak; peak > 0 {
+			say("%s: memory on GPUs at most %s in the samples", name, humanize.IBytes(uint64(peak)))
+		}
 		if d.Past > 0 {
 			say("%s: %s corrected the wall time", name, plural.Count(d.Past, "earlier whole run"))
 		}

@@ -24,6 +24,7 @@ func record(run *journal.Run, spec *jobspec.Spec, res *launch.Result) {
 	run.Wall = res.Wall.Seconds()
 	run.CPU = res.CPU.Seconds()
 	run.Wait = res.Wait.Seconds()
+	run.GPUPeakBytes = res.GPUPeakBytes
 	run.PeakBytes, run.Parallel = res.PeakBytes, math.Round(100*res.Parallel)/100
 	warn := func(format string, args ...any) {
 		run.Warnings = append(run.Warnings, fmt.Sprintf(format, args...))
