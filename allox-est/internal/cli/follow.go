@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -191,10 +190,6 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) (*journal.Run
 	}
 	f.tracker.Past = f.earlierRuns(spec, j, s.Identity)
 	f.failed = f.expect()
-	checkpoint, err := f.checkpoint(spec)
-	if err != nil {
-		return nil, err
-	}
 	s.Counted = func(r *progress.Reader) {
 		f.name(r.Describe(), cmp.Or(spec.Unit, r.Unit()))
 		f.failed = cmp.Or(f.failed, f.rate(r))
@@ -210,7 +205,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) (*journal.Run
 	defer silent.Stop()
 	f.first = silent.Stop
 	s.Runner = launch.NewJob(launch.Settings{Relay: helper("relay")}, cli.Signals(f.env, launch.ForwardedSignals()...))
-	run, err := s.Keep(context.WithoutCancel(ctx), device, checkpoint)
+	run, err := s.Keep(context.WithoutCancel(ctx), device)
 	if err != nil {
 		return nil, err
 	}
@@ -326,23 +321,6 @@ type runEnd struct {
 	PeakBytes int64   `json:"peak_bytes"`
 	GPUPeak   int64   `json:"gpu_peak_bytes,omitempty"`
 	Error     string  `json:"error,omitempty"`
-}
-
-// checkpoint makes a directory next to the journal for a job that keeps checkpoints.
-func (f *following) checkpoint(spec *jobspec.Spec) (string, error) {
-	if !spec.KeepsCheckpoints() {
-		return "", nil
-	}
-	parent, err := filepath.Abs(f.job.journal + ".checkpoints")
-	if err == nil {
-		err = os.MkdirAll(parent, 0o755)
-	}
-	if err != nil {
-		return "", err
-	}
-	path, err := os.MkdirTemp(parent, fmt.Sprintf("%s-%s-run-", spec.Name, f.job.devices[0]))
-	f.env.Log.Infof("checkpoints: %s", path)
-	return path, err
 }
 
 // printMarks prints the estimate for the marks so far: for every mark as JSON, else for the

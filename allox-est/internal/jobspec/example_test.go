@@ -19,7 +19,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	args, err := spec.Args(jobspec.CPU, 5, jobspec.Directories{})
+	args, err := spec.Args(jobspec.CPU, 5, jobspec.Own{})
 	fmt.Println(args, err)
 	// Output: [./run.sh 0.1 5 --cpu --numThreads 1] <nil>
 }

@@ -44,7 +44,7 @@ type Spec struct {
 	Name    string            `yaml:"name" json:"name"`
 	Dir     string            `yaml:"dir" json:"dir,omitempty"` // working directory, relative to Base
 	Base    string            `yaml:"-" json:"-"`               // directory of the description's file
-	Command []string          `yaml:"command" json:"command"`   // template: {epochs} or {steps}, {hw}, {scratch}, {checkpoint}, any parameter; ${name} is the shell's
+	Command []string          `yaml:"command" json:"command"`   // template: {epochs} or {steps}, {hw}, {scratch}, any parameter; ${name} is the shell's
 	Params  map[string]Scalar `yaml:"params" json:"params,omitempty"`
 	Env     map[string]Scalar `yaml:"env" json:"env,omitempty"`
 	Epochs  int               `yaml:"epochs" json:"-"`
@@ -209,7 +209,7 @@ func (s *Spec) checkCommand() error {
 			return invalid("params: %s: not used by the command", name)
 		}
 	}
-	for _, name := range []string{"epochs", "steps", "hw", "scratch", "checkpoint", "stage"} {
+	for _, name := range []string{"epochs", "steps", "hw", "scratch", "stage"} {
 		if _, given := s.Params[name]; given {
 			return invalid("params: %s: reserved name", name)
 		}
@@ -269,15 +269,11 @@ func (s *Spec) Reader(epochs int) (r progress.Reader, err error) {
 	return r, nil
 }
 
-// Directories lists the directories that a run has for itself.
-type Directories struct {
-	Scratch    string // for {scratch}
-	Checkpoint string // for {checkpoint}
-	Stage      int    // for {stage}: the unit after which the run begins
+// Own lists what a run has for itself.
+type Own struct {
+	Scratch string // directory for {scratch}
+	Stage   int    // for {stage}: the unit after which the run begins
 }
-
-// KeepsCheckpoints says that the command names a directory for checkpoints.
-func (s *Spec) KeepsCheckpoints() bool { return s.usesParameter("checkpoint") }
 
 // Starts returns the units after which samples begin: where stages do, if the command
 // takes one, and otherwise the job's beginning.
@@ -305,7 +301,7 @@ func (s *Spec) Environ(env []string) []string {
 }
 
 // Args returns the command line for a run of the given length on a device.
-func (s *Spec) Args(device string, epochs int, own Directories) ([]string, error) {
+func (s *Spec) Args(device string, epochs int, own Own) ([]string, error) {
 	hw, err := s.hardware(device)
 	if err != nil {
 		return nil, err
@@ -328,8 +324,6 @@ func (s *Spec) Args(device string, epochs int, own Directories) ([]string, error
 				return fmt.Sprint(epochs)
 			case "scratch":
 				return own.Scratch
-			case "checkpoint":
-				return own.Checkpoint
 			case "stage":
 				return fmt.Sprint(own.Stage)
 			default:

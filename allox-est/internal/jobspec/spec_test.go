@@ -44,16 +44,16 @@ func TestParse(t *testing.T) {
 		"cpu": {"./run.sh", "1e-3", "--batch=050", "5", "--cpu", "--numThreads", "2", "/tmp/x/model"},
 		"gpu": {"./run.sh", "1e-3", "--batch=050", "5", "--gpu", "--numGPUs", "1", "/tmp/x/model"},
 	} {
-		got, err := s.Args(device, 5, Directories{Scratch: "/tmp/x"})
+		got, err := s.Args(device, 5, Own{Scratch: "/tmp/x"})
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", device, err, diff)
 		}
 	}
 	shell := Spec{Command: []string{"sh", "-c", "echo ${epochs} {epochs}"}, Epochs: 1}
-	if got, err := shell.Args("cpu", 5, Directories{}); err != nil || got[2] != "echo ${epochs} 5" {
+	if got, err := shell.Args("cpu", 5, Own{}); err != nil || got[2] != "echo ${epochs} 5" {
 		t.Errorf("for the shell: %q, %v", got, err)
 	}
-	if _, err := s.Args("tpu", 5, Directories{}); !errors.Is(err, ErrInvalid) {
+	if _, err := s.Args("tpu", 5, Own{}); !errors.Is(err, ErrInvalid) {
 		t.Errorf("unknown device: %v", err)
 	}
 }

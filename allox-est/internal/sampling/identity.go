@@ -51,7 +51,7 @@ func Identify(spec *jobspec.Spec, m Machine, env []string) (journal.Identity, er
 		}
 	}
 	for _, device := range []string{jobspec.CPU, jobspec.GPU} {
-		args, err := spec.Args(device, 1, jobspec.Directories{Scratch: launch.ScratchWord})
+		args, err := spec.Args(device, 1, jobspec.Own{Scratch: launch.ScratchWord})
 		if err != nil {
 			continue // the job does not run there
 		}

@@ -114,7 +114,7 @@ func (s *Sampler) make(ctx context.Context, step Step) error {
 			s.Costed(step, cost)
 		}
 	}
-	run, err := watched.execute(ctx, step, launch.ScratchWord)
+	run, err := watched.execute(ctx, step)
 	if run == nil {
 		return err
 	}
@@ -131,10 +131,9 @@ func (s *Sampler) progress(step Step, done float64) {
 	}
 }
 
-// Keep makes the whole run that the user wants, with a directory for its checkpoints, and
-// returns it. It is not in the journal.
-func (s *Sampler) Keep(ctx context.Context, device, checkpoint string) (*journal.Run, error) {
-	run, err := s.execute(ctx, Step{device, journal.Full, s.Spec.Epochs, 0}, checkpoint)
+// Keep makes the whole run that the user wants, and returns it. It is not in the journal.
+func (s *Sampler) Keep(ctx context.Context, device string) (*journal.Run, error) {
+	run, err := s.execute(ctx, Step{device, journal.Full, s.Spec.Epochs, 0})
 	if err != nil {
 		return nil, err
 	}
@@ -143,8 +142,8 @@ func (s *Sampler) Keep(ctx context.Context, device, checkpoint string) (*journal
 	return run, err
 }
 
-func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*journal.Run, error) {
-	command, err := s.command(step, checkpoint)
+func (s *Sampler) execute(ctx context.Context, step Step) (*journal.Run, error) {
+	command, err := s.command(step)
 	if err != nil {
 		return nil, err
 	}
@@ -172,8 +171,8 @@ func (s *Sampler) execute(ctx context.Context, step Step, checkpoint string) (*j
 // leastMarks is the least number of marks from which on a sample that was ended early counts.
 const leastMarks = 3
 
-func (s *Sampler) command(step Step, checkpoint string) (launch.Command, error) {
-	args, err := s.Spec.Args(step.Device, step.Epochs, jobspec.Directories{Scratch: launch.ScratchWord, Checkpoint: checkpoint, Stage: step.Stage})
+func (s *Sampler) command(step Step) (launch.Command, error) {
+	args, err := s.Spec.Args(step.Device, step.Epochs, jobspec.Own{Scratch: launch.ScratchWord, Stage: step.Stage})
 	if err != nil {
 		return launch.Command{}, err
 	}
