@@ -143,40 +143,25 @@ static void on_sync_region(int type, int status, tool_data *thread, const void *
 
 // ---- decisions for the communication thread ---------------------
 
-// The questions to Go, as the service thread passes them on.
-struct load_question { uint64_t *words; int32_t local, stolen, load; };
-struct select_question { int32_t *load; uint64_t *tokens; int32_t local, *chosen, *ranks, n; };
-struct seconds_question { uint64_t token; double seconds; };
-struct predict_question { int32_t iteration, mode; double *values; int32_t room, n; };
+// question is what the service thread asks of Go, with the answer n or seconds.
+struct question {
+    enum { ASK_LOAD, ASK_MOVES, ASK_SECONDS, ASK_TRAIN, ASK_PREDICT, ASK_TASKS_PER_RANK } what;
+    uint64_t *words, token;
+    const int32_t *loads;
+    int32_t local, stolen, *chosen, *ranks, iteration, mode, room, n;
+    double *values, seconds;
+};
 
-static void answer_load(void *p) {
-    struct load_question *q = p;
-    q->load = chamtool_go_load(q->words, q->local, q->stolen);
-}
-
-static void answer_select(void *p) {
-    struct select_question *q = p;
-    q->n = chamtool_go_select(q->load, q->tokens, q->local, q->chosen, q->ranks);
-}
-
-static void answer_seconds(void *p) {
-    struct seconds_question *q = p;
-    q->seconds = chamtool_go_seconds(q->token);
-}
-
-static void answer_train(void *p) {
-    struct predict_question *q = p;
-    q->n = chamtool_go_train(q->iteration, q->mode);
-}
-
-static void answer_predict(void *p) {
-    struct predict_question *q = p;
-    q->n = chamtool_go_predict(q->iteration, q->mode, q->values, q->room);
-}
-
-static void answer_tasks_per_rank(void *p) {
-    struct predict_question *q = p;
-    q->n = chamtool_go_tasks_per_rank(q->iteration);
+static void ask_go(void *p) {
+    struct question *q = p;
+    switch (q->what) {
+    case ASK_LOAD: q->n = chamtool_go_load(q->words, q->local, q->stolen); break;
+    case ASK_MOVES: q->n = chamtool_go_select((int32_t *)q->loads, q->words, q->local, q->chosen, q->ranks); break;
+    case ASK_SECONDS: q->seconds = chamtool_go_seconds(q->token); break;
+    case ASK_TRAIN: q->n = chamtool_go_train(q->iteration, q->mode); break;
+    case ASK_PREDICT: q->n = chamtool_go_predict(q->iteration, q->mode, q->values, q->room); break;
+    case ASK_TASKS_PER_RANK: q->n = chamtool_go_tasks_per_rank(q->iteration); break;
+    }
 }
 
 // task_words appends what the tool keeps with each task: the token of one of
@@ -224,9 +209,9 @@ static int32_t on_local_load(int32_t *local, int32_t local_n, int32_t *copies, i
     if (!words) return load;
     task_words(task_words(words, local, local_n), stolen, stolen_n);
     int32_t tasks = load;
-    struct load_question q = {words, local_n, stolen_n, load};
-    call_service(answer_load, &q);
-    load = q.load;
+    struct question q = {ASK_LOAD, .words = words, .local = local_n, .stolen = stolen_n};
+    call_service(ask_go, &q);
+    load = q.n;
     free(words);
     if (tasks > 0) last_answers.loaded = now, last_answers.each = (double)load / tasks;
     return load;
@@ -241,8 +226,8 @@ static struct migration *on_migration(const int32_t *load, int32_t *tasks, int32
     uint64_t *words = malloc(sizeof *words * (size_t)local);
     if (moves && chosen && words) {
         task_words(words, tasks, local);
-        struct select_question q = {(int32_t *)load, words, local, chosen, chosen + local, 0};
-        call_service(answer_select, &q);
+        struct question q = {ASK_MOVES, .loads = load, .words = words, .local = local, .chosen = chosen, .ranks = chosen + local};
+        call_service(ask_go, &q);
         *n = q.n;
         for (int32_t i = 0; i < *n; i++) moves[i] = (struct migration){tasks[chosen[i]], chosen[local + i]};
     }
@@ -261,9 +246,9 @@ static void *on_encode(void *task, tool_data *data, int32_t *size) {
     double *seconds = malloc(sizeof *seconds); // the library frees it
     *size = 0;
     if (!seconds) return NULL;
-    struct seconds_question q = {data ? get_token(data) : 0, 0};
+    struct question q = {ASK_SECONDS, .token = data ? get_token(data) : 0};
     if (on() && data) push(EVENT_GIVE, 0, 0, ticks(), get_token(data), 0);
-    if (on() && data && tool.settings.balance) call_service(answer_seconds, &q);
+    if (on() && data && tool.settings.balance) call_service(ask_go, &q);
     *seconds = q.seconds;
     *size = sizeof *seconds;
     return seconds;
@@ -302,8 +287,8 @@ static struct vector on_patched_predict(int32_t iteration, int mode) {
     struct vector none = {NULL, NULL, NULL};
     double *values = on() ? allocate_for_host(MOST_VALUES * sizeof *values) : NULL;
     if (!values) return none;
-    struct predict_question q = {iteration, mode, values, MOST_VALUES, 0};
-    call_service(answer_predict, &q);
+    struct question q = {ASK_PREDICT, .iteration = iteration, .mode = mode, .values = values, .room = MOST_VALUES};
+    call_service(ask_go, &q);
     return (struct vector){values, values + (q.n > 0 ? q.n : 0), values + MOST_VALUES};
 }
 
@@ -324,14 +309,14 @@ static void on_task_time(int32_t iteration, int32_t thread, int task, double sec
 }
 
 static _Bool on_train(int32_t iteration, int mode) {
-    struct predict_question q = {iteration, mode, NULL, 0, 0};
-    if (on()) call_service(answer_train, &q);
+    struct question q = {ASK_TRAIN, .iteration = iteration, .mode = mode};
+    if (on()) call_service(ask_go, &q);
     return q.n != 0;
 }
 
 static int on_tasks_per_rank(int32_t iteration) {
-    struct predict_question q = {iteration, 0, NULL, 0, 0};
-    if (on()) call_service(answer_tasks_per_rank, &q);
+    struct question q = {ASK_TASKS_PER_RANK, .iteration = iteration};
+    if (on()) call_service(ask_go, &q);
     return q.n;
 }
 
@@ -398,5 +383,5 @@ static struct start_tool_result result = {initialize, finalize, {0}};
 
 EXPORT struct start_tool_result *cham_t_start_tool(unsigned version) {
     (void)version;
-    return start_service() ? &result : NULL;
+    return start_tool() ? &result : NULL;
 }

@@ -32,22 +32,22 @@ static struct {
     _Atomic int marked;               // the program says itself where iterations end
 } omp;
 
-// construct_at returns the number of the construct at a place; 0 if there are too many.
-static uint64_t construct_at(uint64_t place) {
-    for (uint64_t n = 1; n < CONSTRUCTS; n++) {
-        uint64_t there = atomic_load_explicit(&tool.constructs[n], memory_order_relaxed);
+// number_in returns the number of a place in a table, to which it adds it; 0 if there are too many.
+static uint64_t number_in(_Atomic uint64_t *table, uint64_t size, uint64_t place) {
+    for (uint64_t n = 1; n < size; n++) {
+        uint64_t there = atomic_load_explicit(&table[n], memory_order_relaxed);
         if (there == place) return n;
         if (there) continue;
-        if (atomic_compare_exchange_strong(&tool.constructs[n], &there, place) || there == place) return n;
+        if (atomic_compare_exchange_strong(&table[n], &there, place) || there == place) return n;
     }
     return 0;
 }
 
 static __thread struct { uint64_t place, number; } last_construct;
 
-// construct returns construct_at, which it remembers.
+// construct returns the number of the construct at a place, and remembers it.
 static inline uint64_t construct(uint64_t place) {
-    if (__builtin_expect(place != last_construct.place, 0)) last_construct.number = construct_at(last_construct.place = place);
+    if (__builtin_expect(place != last_construct.place, 0)) last_construct.number = number_in(tool.constructs, CONSTRUCTS, last_construct.place = place);
     return last_construct.number;
 }
 
@@ -74,17 +74,6 @@ static __thread unsigned loops_deep;
 
 static inline int of_runtime(uint64_t address) { return address >= omp.from && address < omp.to; }
 
-// loop_number returns the number of the taskloop at an address, 0 where there are too many.
-static unsigned loop_number(uint64_t address) {
-    for (unsigned n = 1; n < sizeof omp.loops / sizeof *omp.loops; n++) {
-        uint64_t there = atomic_load_explicit(&omp.loops[n], memory_order_relaxed);
-        if (there == address) return n;
-        if (there) continue;
-        if (atomic_compare_exchange_strong(&omp.loops[n], &there, address) || there == address) return n;
-    }
-    return 0;
-}
-
 // caller returns the address at which the program called the runtime: the first one on the stack
 // that is neither the runtime's nor the tool's.
 static uint64_t caller(void) {
@@ -109,7 +98,7 @@ static void on_work(int work, int endpoint, ompt_data *parallel, ompt_data *task
         return;
     }
     uint64_t at = (uint64_t)(uintptr_t)address;
-    unsigned number = loop_number(of_runtime(at) ? caller() : at);
+    unsigned number = (unsigned)number_in(omp.loops, sizeof omp.loops / sizeof *omp.loops, of_runtime(at) ? caller() : at);
     struct ring *r = my_ring();
     if (r && loops_deep < 16) in_loop[loops_deep].depth = r->depth, in_loop[loops_deep].number = number;
     loops_deep++;
@@ -799,5 +788,5 @@ static struct ompt_start_tool_result result = {initialize, finalize, {0}};
 EXPORT struct ompt_start_tool_result *ompt_start_tool(unsigned version, const char *runtime) {
     (void)version, (void)runtime;
     if (dlsym(RTLD_DEFAULT, "chameleon_init")) return NULL;
-    return start_service() ? &result : NULL;
+    return start_tool() ? &result : NULL;
 }

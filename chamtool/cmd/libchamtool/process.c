@@ -88,7 +88,7 @@ static void handle_endings(const int *signals, size_t n) {
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGPIPE};
 static struct sigaction urgent;
 
-void handle_faults(void) {
+static void handle_faults(void) {
     handle_endings(faults, sizeof faults / sizeof *faults);
     sigaction(SIGURG, NULL, &urgent);
 }
@@ -97,16 +97,6 @@ static void ignore_terminate(void) {
     struct sigaction now;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (!sigaction(endings[i], NULL, &now) && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == on_terminate) signal(endings[i], SIG_DFL);
-}
-
-struct early early;
-
-// chamtool_early returns the time before the first use of OpenMP, once: a program may load its
-// runtime again.
-void chamtool_early(uint64_t *ns, uint64_t *cpu, uint64_t *calls) {
-    *ns = atomic_exchange(&early.ns, 0);
-    *cpu = atomic_exchange(&early.cpu, 0);
-    *calls = atomic_exchange(&early.calls, 0);
 }
 
 // ---- start and stop -------------------------------------------------------
@@ -134,9 +124,11 @@ static void stop_go(void *unused) {
     chamtool_go_stop();
 }
 
+int start_tool(void) { return start_service(handle_faults); }
+
 int begin_process(void) {
     static int prepared; // the handlers of an earlier run
-    if (atomic_load(&tool.on) || !start_service()) return 0; // the other front end was first, or a forked child
+    if (atomic_load(&tool.on) || !start_tool()) return 0; // the other front end was first, or a forked child
     tool.process.tsc = invariant_tsc();
     tool.settings = (struct settings){.ring_slots = 8192};
     if (!prepare_rings() || (!prepared && pthread_atfork(NULL, NULL, in_child))) return 0;

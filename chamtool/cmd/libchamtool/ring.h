@@ -39,8 +39,8 @@ extern struct early {
 
 int begin_process(void) HIDDEN;      // of tool.process; starts the reader; 0 where the tool stays off
 void end_process(void) HIDDEN;       // the last events, the logs
-void handle_faults(void) HIDDEN;     // before Go is started
-int start_service(void) HIDDEN;      // starts the service thread, once; 0 where the tool stays off
+int start_tool(void) HIDDEN;         // starts the service thread; 0 where the tool stays off
+int start_service(void (*prepare)(void)) HIDDEN; // starts the service thread, once, behind a call; 0 where the tool stays off
 void call_service(void (*call)(void *), void *argument) HIDDEN; // makes the service thread call a function, and waits
 void print_messages(void) HIDDEN;    // the messages of the tool's threads
 void say_child(void) HIDDEN;         // once, in a forked child that creates tasks

@@ -223,11 +223,11 @@ static unsigned long free_address_space(void) {
     return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
-static const char *start_thread(void) {
+static const char *start_thread(void (*prepare)(void)) {
     pthread_t thread;
     pthread_attr_t detached;
     sigset_t all, before;
-    handle_faults();
+    prepare();
     if (!deferred.count) return "the loader does not let it postpone the start of the Go runtime";
     sigfillset(&all);
     pthread_attr_init(&detached);
@@ -242,7 +242,7 @@ static const char *start_thread(void) {
     return service.refused ? "this system gives a thread no descriptors of its own (close_range, unshare)" : NULL;
 }
 
-int start_service(void) {
+int start_service(void (*prepare)(void)) {
     char line[256];
     if (service.running) return service.running > 0 && service.process == getpid();
     service.process = getpid();
@@ -253,7 +253,7 @@ int start_service(void) {
     if (free_address_space() < GO_NEEDS) {
         snprintf(line, sizeof line, "chamtool: the limit of address space (ulimit -v) leaves too little room, %lu MB are needed: the tool stays off\n", GO_NEEDS / 1000000);
         chamtool_say(line);
-    } else if ((failed = start_thread())) {
+    } else if ((failed = start_thread(prepare))) {
         snprintf(line, sizeof line, "chamtool: %s: the tool stays off\n", failed);
         chamtool_say(line);
     }

@@ -7,6 +7,16 @@
 // time is measured too, two system calls each: some ten microseconds.
 enum { LONG_TICKS = 50000 };
 
+struct early early;
+
+// chamtool_early returns the time before the first use of OpenMP, once: a program may load its
+// runtime again.
+void chamtool_early(uint64_t *ns, uint64_t *cpu, uint64_t *calls) {
+    *ns = atomic_exchange(&early.ns, 0);
+    *cpu = atomic_exchange(&early.cpu, 0);
+    *calls = atomic_exchange(&early.calls, 0);
+}
+
 // time_at returns what a thread counts of a kind and a place.
 static struct place_time *time_at(struct ring *r, uint64_t kind, uint64_t place) {
     uint64_t n = (place >> 2) * 31 + kind;

@@ -1,5 +1,5 @@
-// host: a program of the Chameleon library's shape that drives every callback
-// of a tool: worker threads that create and run tasks between taskwaits, a
+// host: a program of the Chameleon library's shape that drives the callbacks
+// of the tool: worker threads that create and run tasks between taskwaits, a
 // communication thread that asks for loads and decisions, and, built with
 // HOST_MPI, ranks that hand tasks to each other. It prints its own
 // counts, to compare with a tool's.
@@ -171,7 +171,6 @@ static int32_t is_queued(int32_t *ids, int32_t room, int remote) {
 // ---- what the tool may look up --------------------------------------------
 
 static __thread data_t thread_data;
-static data_t rank_data;
 
 static int set_callback(int event, function_t f) {
     int last = host.patched ? 17 : 13;
@@ -180,9 +179,6 @@ static int set_callback(int event, function_t f) {
     return 5;
 }
 
-static int get_callback(int event, function_t *f) { return (void)event, (void)f, 0; }
-static data_t *get_thread_data(void) { return &thread_data; }
-static data_t *get_rank_data(void) { return &rank_data; }
 static rank_info_t *get_rank_info(void) { return &host.rank; }
 
 static param_info_t param_info(host_task *t) {
@@ -202,21 +198,13 @@ static data_t *task_data(int32_t id) {
     return t ? &t->data : NULL;
 }
 
-static param_info_t param_info_by_id(int32_t id) { return param_info(find(id)); }
-static meta_info_t meta_info_by_id(int32_t id) { return meta_info(find(id)); }
-
 static function_t lookup(const char *name) {
     static const struct { const char *name; function_t f; int upstream; } known[] = {
         {"cham_t_set_callback", (function_t)set_callback, 0},
-        {"cham_t_get_callback", (function_t)get_callback, 0},
-        {"cham_t_get_thread_data", (function_t)get_thread_data, 0},
-        {"cham_t_get_rank_data", (function_t)get_rank_data, 0},
         {"cham_t_get_rank_info", (function_t)get_rank_info, 0},
         {"cham_t_get_task_param_info", (function_t)param_info, 0},
-        {"cham_t_get_task_param_info_by_id", (function_t)param_info_by_id, 0},
         {"cham_t_get_task_data", (function_t)task_data, 0},
         {"cham_t_get_task_meta_info", (function_t)meta_info, 1},
-        {"cham_t_get_task_meta_info_by_id", (function_t)meta_info_by_id, 1},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(name, known[i].name) && !(known[i].upstream && host.patched)) return known[i].f;
@@ -274,10 +262,6 @@ static void create(host_task *t, int iteration) {
 static void run(host_task *t, host_task *prior, int iteration, int thread) {
     int flag = t->remote ? REMOTE : LOCAL, prior_flag = prior && prior->remote ? REMOTE : LOCAL;
     data_t *prior_data = prior ? &prior->data : NULL;
-    if (host.on && host.callback[12]) {
-        int32_t microseconds = CALL(frequency_fn, 12)(t, 0, (int32_t)host.created);
-        if (microseconds) usleep((useconds_t)microseconds);
-    }
     atomic_fetch_add_explicit(&host.started, 1, memory_order_relaxed);
     if (t->remote) atomic_fetch_add_explicit(&host.remote, 1, memory_order_relaxed);
     if (host.on && host.callback[6]) CALL(schedule_fn, 6)(t, flag, &t->data, prior ? YIELD : START, prior, prior_flag, prior_data);
@@ -356,19 +340,7 @@ static int32_t decide(const int32_t *load, tuple_t *moves, int32_t room) {
         }
         if (t) memcpy(moves, t, sizeof *t * (size_t)made);
         free(t);
-    } else if (host.on && host.callback[9]) {
-        int32_t *counts = calloc((size_t)host.rank.comm_size, sizeof *counts), used = 0;
-        CALL(counts_fn, 9)(counts, load, n, 0);
-        for (int r = 0; r < host.rank.comm_size; r++)
-            for (int32_t k = 0; k < counts[r] && used < n; k++) moves[made++] = (tuple_t){ids[used++], r};
-        free(counts);
-    }
-    if (host.on && (host.callback[10] || host.callback[9])) atomic_fetch_add(&host.decisions, 1);
-    if (host.on && host.callback[11]) {
-        int32_t infos = 0;
-        replication_t *r = CALL(replicate_fn, 11)(load, n, &infos);
-        for (int32_t i = 0; r && i < infos; i++) free(r[i].ranks);
-        free(r);
+        atomic_fetch_add(&host.decisions, 1);
     }
     free(ids);
     return made;

@@ -26,7 +26,6 @@ typedef struct { int32_t comm_rank, comm_size; } rank_info_t;
 typedef struct { int32_t num_args; int64_t *arg_sizes; int64_t *arg_types; void **arg_pointers; } param_info_t;
 typedef struct { intptr_t entry_ptr; int32_t idx_image; ptrdiff_t entry_image_offset; } meta_info_t;
 typedef struct { int32_t task_id, rank_id; } tuple_t;
-typedef struct { int num_tasks, num_ranks; int *ranks; } replication_t;
 
 // Upstream's callbacks, and those that the patched library shares with it.
 typedef void (*thread_fn)(data_t *);
@@ -36,10 +35,7 @@ typedef void (*decode_fn)(host_task *, data_t *, void *, int32_t);
 typedef void (*schedule_fn)(host_task *, int, data_t *, int, host_task *, int, data_t *);
 typedef void (*sync_fn)(int, int, data_t *, const void *);
 typedef int32_t (*load_fn)(int32_t *, int32_t, int32_t *, int32_t, int32_t *, int32_t, int32_t *, int32_t);
-typedef void (*counts_fn)(int32_t *, const int32_t *, int32_t, int32_t);
 typedef tuple_t *(*select_fn)(const int32_t *, int32_t *, int32_t, int32_t, int32_t *);
-typedef replication_t *(*replicate_fn)(const int32_t *, int32_t, int32_t *);
-typedef int32_t (*frequency_fn)(host_task *, int32_t, int32_t);
 
 // The patched library's own.
 typedef void (*iteration_load_fn)(int32_t, int32_t, double);
