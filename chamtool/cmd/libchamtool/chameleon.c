@@ -138,12 +138,13 @@ static void on_task_schedule(void *task, int flag, tool_data *data, int what, vo
 
 static void on_sync_region(int type, int status, tool_data *thread, const void *caller) {
     (void)type, (void)thread, (void)caller;
-    if (on()) push_wait(status == SYNC_START ? EVENT_WAIT_START : EVENT_WAIT_END, 0, 0);
+    struct ring *r = on() ? my_ring() : NULL;
+    if (r) push_wait(r, status == SYNC_START ? EVENT_WAIT_START : EVENT_WAIT_END, 0, 0, ticks());
 }
 
 // ---- decisions for the communication thread ---------------------
 
-// question is what the service thread asks of Go, with the answer n or seconds.
+// question holds a question to Go for the service thread, and the answer n or seconds.
 struct question {
     enum { ASK_LOAD, ASK_MOVES, ASK_SECONDS, ASK_TRAIN, ASK_PREDICT, ASK_TASKS_PER_RANK } what;
     uint64_t *words, token;

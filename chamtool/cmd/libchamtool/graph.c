@@ -1,5 +1,4 @@
 #define _GNU_SOURCE
-#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -92,10 +91,15 @@ static inline void free_cell(struct ring *r, struct cell *c, int kind) {
 
 static inline uint64_t length(const struct path *p) { return atomic_load_explicit(&p->ticks, memory_order_relaxed); }
 
+// copy_parts copies word by word: wider reads would wait for the last write of a word.
+static inline void copy_parts(struct path *p, const struct path *from) {
+    for (int i = 0; i < PARTS; i++) __atomic_store_n(&p->parts[i], __atomic_load_n(&from->parts[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+}
+
 // copy_path makes a path equal to another one. Nobody else changes them meanwhile.
 static inline void copy_path(struct path *p, const struct path *from) {
     atomic_store_explicit(&p->ticks, length(from), memory_order_relaxed);
-    memcpy(p->parts, from->parts, sizeof p->parts);
+    copy_parts(p, from);
 }
 
 static inline void clear_path(struct path *p) {
@@ -114,7 +118,7 @@ static inline void lengthen_shared(struct path *p, const struct path *by) {
     do
         if (ticks <= before) return;
     while (!atomic_compare_exchange_weak(&p->ticks, &before, ticks));
-    memcpy(p->parts, by->parts, sizeof p->parts);
+    copy_parts(p, by);
 }
 
 // advance counts what a task computed up to a tick. Nothing counts before the first task.
@@ -234,10 +238,12 @@ static void free_locations(struct ring *r, struct location *l) {
 
 #define HELD (1ull << 32) // more than any number of children
 
+typedef uint64_t __attribute__((may_alias)) word;
+
 static struct task *make_task(struct ring *r) {
     struct task *t = take_cell(r, TASK_CELL);
     if (!t) return NULL;
-    memset(&t->parent, 0, offsetof(struct task, path) - offsetof(struct task, parent));
+    for (word *w = (word *)&t->parent; w < (word *)&t->path; w++) __atomic_store_n(w, 0, __ATOMIC_RELAXED);
     atomic_store_explicit(&t->holds, HELD, memory_order_relaxed);
     return t;
 }

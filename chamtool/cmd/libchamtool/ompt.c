@@ -335,16 +335,19 @@ static void wait_for_dependences(kmp_wait next, void *place, int32_t thread, int
     static __thread int within; // one of the two functions calls the other
     struct ring *r = on() && !within && !no_wait ? own_ring : NULL;
     struct task *task = r ? current_task(r) : NULL;
+    uint64_t at;
     if (r) {
-        push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
-        begin_wait(r, task, WAIT_OTHER, innermost(r)->from);
-        stop_computing(r, innermost(r)->from);
+        at = ticks();
+        push_wait(r, EVENT_WAIT_START, FLAG_COUNTED, 0, at);
+        begin_wait(r, task, WAIT_OTHER, at);
+        stop_computing(r, at);
     }
     within++;
     next(place, thread, n, list, n2, list2, no_wait);
     within--;
     if (!r) return;
-    uint64_t idle = push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration)), at = ticks();
+    at = ticks();
+    uint64_t idle = push_wait(r, EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration), at);
     for (int32_t i = 0; task && i < n; i++) {
         int kind = list[i].flags & 2 ? DEPENDS_OUT : list[i].flags & 4 ? DEPENDS_MUTEXINOUTSET : list[i].flags & 8 ? DEPENDS_INOUTSET : DEPENDS_IN;
         await_address(task, (uint64_t)list[i].address, kind);
@@ -564,6 +567,12 @@ static void end_iteration(struct ring *r, struct ring *root, uint64_t at) {
     notice_unloads();
 }
 
+// push_iteration reports the number of iterations that have ended by a wait of no time.
+static void push_iteration(struct ring *r, uint64_t at) {
+    push_wait(r, EVENT_WAIT_START, FLAG_COUNTED, 0, at);
+    push_wait(r, EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration), at);
+}
+
 static inline int ends_region(int kind) { return kind == OMPT_BARRIER_IMPLICIT || kind == OMPT_BARRIER_IMPLICIT_PARALLEL; }
 
 // ends reports whether the end of a wait may end an iteration: that of a thread in no
@@ -577,8 +586,8 @@ static inline int ends(int kind, const ompt_data *parallel, const struct ring *r
 
 // count_wait adds a wait that has ended to the times of a thread. A worker learns only when the
 // next region begins that the one before is over: the time since then is outside of regions.
-static void count_wait(struct ring *r, int kind, uint64_t address, uint64_t idle) {
-    uint64_t at = ticks(), stop = at;
+static void count_wait(struct ring *r, int kind, uint64_t address, uint64_t idle, uint64_t at) {
+    uint64_t stop = at;
     struct team *team = current_team();
     struct region *region = team ? team->region : NULL;
     if (!region) return;
@@ -605,22 +614,22 @@ static void synchronize(int kind, int endpoint, ompt_data *parallel, ompt_data *
     if (!on() || (helper && !(own_ring && own_ring->depth > 0)) || !(r = my_ring())) return;
     end_stale_parts(r, task);
     struct task *current = current_task(r);
+    uint64_t at = ticks();
     if (kind == OMPT_TASKGROUP && !is_wait) {
         if (endpoint == OMPT_BEGIN) enter_group(r, current);
         return;
     }
     if (endpoint == OMPT_BEGIN) {
         if (r->depth == 0) entered = atomic_load(&root_of(r)->iteration);
-        push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
-        begin_wait(r, current, class_of(kind), innermost(r)->from);
-        stop_computing(r, innermost(r)->from);
+        push_wait(r, EVENT_WAIT_START, FLAG_COUNTED, 0, at);
+        begin_wait(r, current, class_of(kind), at);
+        stop_computing(r, at);
         return;
     }
-    uint64_t at = ticks();
     end_wait(r, current, class_of(kind), at);
     if (ends(kind, parallel, r)) end_iteration(r, root_of(r), at);
-    uint64_t idle = push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration));
-    count_wait(r, kind, (uint64_t)(uintptr_t)address, idle);
+    uint64_t idle = push_wait(r, EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration), at);
+    count_wait(r, kind, (uint64_t)(uintptr_t)address, idle, at);
 }
 
 static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *task, const void *address) {
@@ -647,9 +656,7 @@ static void on_parallel_end(ompt_data *parallel, ompt_data *task, int flags, con
     struct ring *root = root_of(r);
     uint64_t before = entered = atomic_load(&root->iteration);
     end_iteration(r, root, at);
-    if (atomic_load(&root->iteration) == before) return;
-    push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
-    push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration));
+    if (atomic_load(&root->iteration) != before) push_iteration(r, at);
 }
 
 static int on_control(uint64_t command, uint64_t modifier, void *arg, const void *address) {
@@ -659,9 +666,9 @@ static int on_control(uint64_t command, uint64_t modifier, void *arg, const void
     if (!r) return 0;
     atomic_store(&omp.marked, 1);
     entered = atomic_load(&root_of(r)->iteration);
-    end_iteration(r, root_of(r), ticks());
-    push_wait(EVENT_WAIT_START, FLAG_COUNTED, 0);
-    push_wait(EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration));
+    uint64_t at = ticks();
+    end_iteration(r, root_of(r), at);
+    push_iteration(r, at);
     return 0;
 }
 

@@ -168,10 +168,8 @@ static inline void end_run(struct ring *r, int kind, int flag, uint64_t token, u
 // push_wait reports that the thread begins to wait, or stops, within the
 // tasks that it has under way, and returns the ticks in which it had nothing to run. The end reports the time of the runs within that have no event.
 // A task's wait is only counted if the ring has little room.
-static inline uint64_t push_wait(int kind, int flag, uint64_t iteration) {
-    struct ring *r = my_ring();
-    if (!r) return 0;
-    uint64_t at = ticks(), unreported = 0, idle = 0;
+static inline uint64_t push_wait(struct ring *r, int kind, int flag, uint64_t iteration, uint64_t at) {
+    uint64_t unreported = 0, idle = 0;
     struct under_way *run = innermost(r);
     if (kind == EVENT_WAIT_START) {
         run->from = at, run->before[0] = run->inner, run->before[1] = run->unreported;
