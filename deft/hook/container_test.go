@@ -25,7 +25,7 @@ func TestAnotherPIDNamespace(t *testing.T) {
 	}
 	w := newWorld(t, session.Options{})
 	path := filepath.Join(t.TempDir(), "session")
-	shared, err := session.CreateFile(path, session.Options{OwnerTimeout: time.Hour})
+	shared, err := session.Create(path, session.Options{OwnerTimeout: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,13 +82,13 @@ func TestAnotherUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inside, err := session.CreateFile(at.Session(), session.Options{})
+	inside, err := session.Create(at.Session(), session.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer inside.Close()
 	file := filepath.Join(open, "session") // in a folder that is everybody's
-	outside, err := session.CreateFile(file, session.Options{})
+	outside, err := session.Create(file, session.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,6 @@ func TestAnotherUser(t *testing.T) {
 			}
 		}
 		cmd := as(w.command(w.clients.Client, "v2", "10"))
-		cmd.ExtraFiles = nil
 		cmd.Env = append(cmd.Env, "DEFT_SESSION="+path, "SIMCUDA_DEVICE="+filepath.Join(open, "device"), "SIMCUDA_COUNTS=")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr

@@ -6,9 +6,6 @@
 // open the driver with RTLD_DEEPBIND. The library is linked to libc only, so a program that
 // never uses a GPU starts under it too.
 //
-// [Watch] and [Diagnose] report from the clients of a session whether the hook sees a
-// program's launches.
-//
 // The C files in src document what the library does inside the program, package session the
 // memory that it shares with the owner of a policy.
 //

@@ -22,18 +22,17 @@ func TestFullFileSystem(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
 	w := newWorld(t, session.Options{})
 	path := filepath.Join(dir, "x.session")
-	header := make([]byte, 4096)
-	if _, err := w.session.File().ReadAt(header, 0); err != nil {
+	whole, err := os.ReadFile(w.session.Path())
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, header, 0o600); err != nil {
+	if err := os.WriteFile(path, whole[:4096], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(path, session.Size); err != nil {
 		t.Fatal(err)
 	}
 	cmd := w.command(w.clients.Client, "v2", "10")
-	cmd.ExtraFiles = nil
 	cmd.Env = append(cmd.Env, "DEFT_SESSION="+path)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -75,7 +75,7 @@ func newWorld(t testing.TB, o session.Options) *world {
 		w.clients, err = simcudatest.BuildClients(t.Context(), c, w.driver)
 	}
 	if err == nil {
-		w.session, err = session.Create(o)
+		w.session, err = session.Create(filepath.Join(t.TempDir(), "session"), o)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -90,9 +90,8 @@ func (w *world) command(name string, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	w.t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(os.Environ(), "LD_PRELOAD="+w.lib, w.session.Env(3))
+	cmd.Env = append(os.Environ(), "LD_PRELOAD="+w.lib, "DEFT_SESSION="+w.session.Path())
 	cmd.Env = append(cmd.Env, w.device.Env(w.driver)...)
-	cmd.ExtraFiles = []*os.File{w.session.File()}
 	return cmd
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -56,15 +55,10 @@ func TestNoSession(t *testing.T) {
 		warns bool
 	}{
 		{"", false},
-		{",", false},
+		{"/proc/1/fd/99999", true},
 		{"/nonesuch", true},
-		{"fd:99", true},
-		{"fd:0", true},
-		{"fd:-1", true},
-		{"fd:x", true},
-		{strings.Repeat("x", 5000), false},
-		{"fd:99,/nonesuch,,/proc/1/fd/99999", true},
-		{"fd:99," + w.session.Path(), false},
+		{strings.Repeat("x", 5000), true},
+		{w.session.Path(), false},
 		{t.TempDir(), true},
 		{"/dev/null", true},
 		{fifo, true},
@@ -146,7 +140,7 @@ func TestScribbledSession(t *testing.T) {
 }
 
 // A member that scribbles over its own slot while it stands at the gate, or over
-// rows that nobody has, holds up nobody: it goes on, and the rows vanish.
+// rows that nobody has, holds up nobody: it goes on, and the rows vanish once it has ended.
 func TestScribbledSlot(t *testing.T) {
 	const header, slot, claim, state, pidns = 256, 384, 0, 8, 24
 	for _, words := range []struct{ claim, pidns uint64 }{{1 << 40, 0}, {0xdeadbeefdeadbeef &^ (1 << 63), 0xdeadbeef}} {
@@ -177,33 +171,21 @@ func TestScribbledSlot(t *testing.T) {
 		}
 		beating.Stop()
 		p.do("launch 100")
-		w.eventually("the rows vanish", func() bool { w.session.Reap(); return len(w.session.Clients()) == 0 })
 		p.exit()
+		w.eventually("the rows vanish", func() bool { w.session.Reap(); return len(w.session.Clients()) == 0 })
 	}
 }
 
 func mapSession(t *testing.T, s *session.Session) []byte {
-	info, err := s.File().Stat()
+	f, err := os.OpenFile(s.Path(), os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := unix.Mmap(int(s.File().Fd()), 0, int(info.Size()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	defer f.Close()
+	data, err := unix.Mmap(int(f.Fd()), 0, session.Size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = unix.Munmap(data) })
 	return data
-}
-
-// A program that lost its session's file descriptor, as those do that close
-// what they did not open, finds the session by its owner's.
-func TestDescendants(t *testing.T) {
-	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("needs sh: install with apt-get install dash")
-	}
-	w.run(w.command("sh", "-c", "exec 3>&-; "+w.clients.Client+" v2 10; "+w.clients.Client+" v1 10"))
-	if gone := w.reap(); len(gone) != 2 || gone[0].Launches+gone[1].Launches != 20 {
-		t.Errorf("the hook saw %+v", gone)
-	}
 }

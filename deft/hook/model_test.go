@@ -2,6 +2,8 @@ package hook_test
 
 import (
 	"flag"
+	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -58,8 +60,10 @@ func TestModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	base := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+	files := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		s, err := session.Create(session.Options{OwnerTimeout: time.Hour})
+		files++
+		s, err := session.Create(filepath.Join(t.TempDir(), strconv.Itoa(files)), session.Options{OwnerTimeout: time.Hour})
 		if err != nil {
 			rt.Fatal(err)
 		}

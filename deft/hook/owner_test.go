@@ -23,7 +23,7 @@ type owner struct {
 
 // runOwner is what that process does: it beats, and directs as it is told.
 func runOwner() error {
-	s, err := session.OpenFile(os.NewFile(3, "session"))
+	s, err := session.Open(os.Getenv("DEFT_TEST_OWNER"))
 	if err != nil {
 		return err
 	}
@@ -69,8 +69,7 @@ func (w *world) owner() *owner {
 	w.session.Disown()
 	w.beats = false
 	o := &owner{t: w.t, cmd: exec.Command(self)}
-	o.cmd.Env = append(os.Environ(), "DEFT_TEST_OWNER=1")
-	o.cmd.ExtraFiles = []*os.File{w.session.File()}
+	o.cmd.Env = append(os.Environ(), "DEFT_TEST_OWNER="+w.session.Path())
 	o.cmd.Stderr = os.Stderr
 	var out io.ReadCloser
 	if o.in, err = o.cmd.StdinPipe(); err == nil {

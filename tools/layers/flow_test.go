@@ -17,7 +17,7 @@ func Flow() map[string]Order {
 
 		"chamtool": order(`event launch host task summary interval mixture perfmodel config forecast balance session job replay`),
 
-		"deft": order(`cc gpu device session hook simcuda pair policy observer experiment report simulator supervisor daemon trial`),
+		"deft": order(`cc gpu device session hook diagnosis simcuda pair policy observer experiment report simulator supervisor daemon trial`),
 
 		"edgeprof": order(`onnx device synth runtime runtime/worker measurement collection transfer profiler placement prediction httpapi`),
 

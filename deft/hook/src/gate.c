@@ -32,7 +32,6 @@ static bool job_end(struct deft_slot *s) {
     uint32_t active = DEFT_ACTIVE;
     if (s == &no_slot || !swap_if(&s->state, &active, DEFT_IDLE))
         return false;
-    store(&s->job_end_ns, now_ns());
     add(&s->jobs_ended, 1);
     member_ring();
     return true;
@@ -40,7 +39,7 @@ static bool job_end(struct deft_slot *s) {
 
 /* Begins a job if the program marks none itself. */
 static void job_detect(struct deft_slot *s) {
-    if (load(&s->state) == DEFT_IDLE && !load(&s->job_marked) && member_job_mode() != DEFT_JOB_MARKED)
+    if (load(&s->state) == DEFT_IDLE && !load(&s->job_marked))
         job_begin(s, member_slo_ns());
 }
 
@@ -115,7 +114,7 @@ static bool exceeds_interval(struct deft_slot *s, uint32_t every, uint64_t kerne
 /* Waits for the queue before a launch that exceeds the interval. The first thread
    that notices makes the synchronization point. */
 static void sync_point(struct deft_slot *s, uint32_t every, uint64_t kernels) {
-    struct mark last = queue_synced(), now = queue_mark();
+    struct mark now = queue_mark();
     if (!exceeds_interval(s, every, kernels) || !queue_sync_by(now))
         return;
     uint64_t begin = now_ns();
@@ -126,7 +125,6 @@ static void sync_point(struct deft_slot *s, uint32_t every, uint64_t kernels) {
         return;
     add(&s->stall_ns, now_ns() - begin);
     add(&s->syncs, 1);
-    add(&s->synced_launches, now.launches - last.launches);
 }
 
 /* -- waits by polling -- */
@@ -231,9 +229,9 @@ void gate_copy(void *stream, bool per_thread) {
     reclaim_device(s);
 }
 
-/* Ends a job that nobody marks, if waits do. */
+/* Ends a job that nobody marks: the program has waited. */
 static void end_waited_job(struct deft_slot *s) {
-    if (!load(&s->job_marked) && member_job_mode() == DEFT_JOB_SYNC)
+    if (!load(&s->job_marked))
         job_end(s);
 }
 

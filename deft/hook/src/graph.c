@@ -56,7 +56,7 @@ void graph_update(void *exec, void *graph) {
     inside--;
     table_put(&graphs, (uint64_t)exec, (struct deft_row){.kernels = n ? n : 1});
     struct deft_slot *s = acquire(&this_member->slot);
-    for (uint32_t most = load(&s->most_kernels); n > most && !swap_if(&s->most_kernels, &most, (uint32_t)n);)
+    for (uint64_t most = load(&s->most_kernels); n > most && !swap_if(&s->most_kernels, &most, n);)
         ;
     add(&changes, 1);
 }

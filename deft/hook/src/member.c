@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,11 +27,8 @@ uint32_t slow_reasons = SLOW_JOIN;
 __thread struct member *this_member FAST = members;
 __thread word context FAST;
 
-static uint32_t forks; /* between the program's start and this process */
-
 static struct deft_session *session;
-static int session_fd = -1; /* where it was opened here */
-static int given_fd = -1;   /* where it was opened elsewhere */
+static int session_fd = -1;
 static deft_identity self;
 static uint64_t pidns;
 static uint64_t slo_ns, quota_bytes, gang;
@@ -42,36 +40,16 @@ static uint64_t seen_ns;
 static uint32_t seen_alive;
 
 static void warn(const char *where, const char *why) {
-    char line[512];
-    size_t n = 0;
-    const char *parts[] = {"libdeft: session ", where, ": ", why, "; going on without\n"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        for (const char *p = parts[i]; *p && n < sizeof line; p++)
-            line[n++] = *p;
-    ssize_t ignored = write(2, line, n);
-    (void)ignored;
+    dprintf(2, "libdeft: session %s: %s; going on without\n", where, why);
 }
 
 /* -- processes -- */
 
-/* Writes a number into a text at a place and returns the end. */
-static size_t decimal(char *text, size_t at, uint32_t number) {
-    char digits[12];
-    size_t n = 0;
-    do
-        digits[n++] = (char)('0' + number % 10);
-    while (number /= 10);
-    while (n)
-        text[at++] = digits[--n];
-    return at;
-}
-
 /* Reads the start time of a process; returns 0 if it has ended, -1 if that is
    unknown. */
 static int start_ticks(pid_t pid, uint32_t *start) {
-    char path[32] = "/proc/", stat[1024];
-    size_t at = decimal(path, 6, (uint32_t)pid);
-    memcpy(path + at, "/stat", 6);
+    char path[32], stat[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT && access("/proc/self/stat", F_OK) == 0 ? 0 : -1;
@@ -125,9 +103,6 @@ static const char *check_file(int fd) {
         return "not a regular file";
     if (st.st_size < (off_t)sizeof(struct deft_session))
         return "too short";
-    int seals = fcntl(fd, F_GET_SEALS);
-    if (seals >= 0 && (seals & F_SEAL_SHRINK))
-        return NULL;
     if (st.st_uid != geteuid() || (st.st_mode & 077))
         return "other users could change it";
     return NULL;
@@ -166,37 +141,19 @@ static const char *map_session(int fd) {
     return NULL;
 }
 
-/* Tries the alternatives of DEFT_SESSION: fd:NUMBER or a path each, with a
-   comma between. */
-static bool find_session(void) {
-    const char *p = secure_getenv("DEFT_SESSION");
-    const char *all = p, *why = NULL;
-    while (p && *p) {
-        size_t n = strcspn(p, ",");
-        char one[PATH_MAX];
-        if (n > 0 && n < sizeof one) {
-            memcpy(one, p, n);
-            one[n] = 0;
-            if (strncmp(one, "fd:", 3) == 0) {
-                why = map_session(atoi(one + 3));
-                if (!why)
-                    given_fd = atoi(one + 3);
-            } else {
-                int fd = open(one, O_RDWR | O_CLOEXEC);
-                why = fd < 0 ? "cannot be opened" : map_session(fd);
-                if (!why)
-                    session_fd = fd;
-                else if (fd >= 0)
-                    close(fd);
-            }
-            if (!why)
-                return true;
-        }
-        p += n + (p[n] == ',');
-    }
-    if (why)
-        warn(all, why);
-    return false;
+/* Maps the session at the path DEFT_SESSION. */
+static void find_session(void) {
+    const char *path = secure_getenv("DEFT_SESSION");
+    if (!path || !*path)
+        return;
+    session_fd = open(path, O_RDWR | O_CLOEXEC);
+    const char *why = session_fd < 0 ? "cannot be opened" : map_session(session_fd);
+    if (!why)
+        return;
+    if (session_fd >= 0)
+        close(session_fd);
+    session_fd = -1;
+    warn(path, why);
 }
 
 /* -- the slot -- */
@@ -215,7 +172,8 @@ static void fill_slot(struct deft_slot *s, uint64_t device) {
     char name[DEFT_NAME] = {0};
     const char *given = secure_getenv("DEFT_NAME");
     if (given && *given) {
-        strncpy(name, given, sizeof name - 1);
+        if (snprintf(name, sizeof name, "%s", given) >= (int)sizeof name)
+            dprintf(2, "libdeft: DEFT_NAME is longer than %u bytes: the rest is left out\n", DEFT_NAME - 1);
     } else {
         int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
         if (fd >= 0) {
@@ -240,7 +198,6 @@ static void fill_slot(struct deft_slot *s, uint64_t device) {
     uint64_t *from = &s->launches, *to = (uint64_t *)(void *)&s->gate;
     while (from < to)
         store(from++, 0);
-    store(&s->children, forks);
     store(&s->device, device);
     store(&s->gang, gang);
     if (load(&session->header.arrivals) == DEFT_GATE_CLOSED)
@@ -285,11 +242,9 @@ void member_leave(void) {
 
 /* Opens a file again, for a lock that ends with this process; -1 on failure. */
 static int reopen(int fd) {
-    char path[32] = "/proc/self/fd/";
-    if (fd < 0)
-        return -1;
-    path[decimal(path, strlen(path), (uint32_t)fd)] = 0;
-    return open(path, O_RDWR | O_CLOEXEC);
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return fd < 0 ? -1 : open(path, O_RDWR | O_CLOEXEC);
 }
 
 void member_forked(void) {
@@ -297,7 +252,6 @@ void member_forked(void) {
         members[i] = (struct member){.slot = &no_slot};
     this_member = members;
     context = 0;
-    forks++;
     joining = 0;
     seen_ns = 0;
     int parents = session_fd;
@@ -407,8 +361,6 @@ COLD void member_join(void) {
     uint32_t start = 0;
     struct stat st;
     pidns = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
-    if (session && session_fd < 0 && load(&session->header.owner_pidns) != pidns)
-        session_fd = reopen(given_fd);
     if (session && start_ticks(getpid(), &start) >= 0) {
         self = identity(getpid(), start);
         leave_replaced();
@@ -438,7 +390,6 @@ void member_ring(void) {
     }
 }
 
-uint32_t member_job_mode(void) { return session ? load(&session->header.job_mode) : DEFT_JOB_MARKED; }
 uint64_t member_slo_ns(void) { return slo_ns; }
 
 uint64_t member_quota_bytes(void) {

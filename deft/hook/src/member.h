@@ -39,7 +39,6 @@ static inline void member_ensure(void) {
 }
 HIDDEN void member_path(uint32_t path);
 HIDDEN bool member_obeys(void); /* whether an owner's directives are in force */
-HIDDEN uint32_t member_job_mode(void);
 HIDDEN void member_ring(void);
 HIDDEN uint64_t member_slo_ns(void);
 HIDDEN uint64_t member_quota_bytes(void);

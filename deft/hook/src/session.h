@@ -48,14 +48,6 @@ enum {
     DEFT_OWNER_GONE = 2    /* the owner has ended in good order */
 };
 
-/* deft_header.job_mode: what begins and ends a job that nobody marks */
-enum {
-    DEFT_JOB_SYNC = 0, /* first launch begins; the program's own
-                          synchronization, or idle_ns without a launch, ends */
-    DEFT_JOB_IDLE = 1, /* first launch begins; only idle_ns ends */
-    DEFT_JOB_MARKED = 2 /* only deft_job_begin and deft_job_end */
-};
-
 /* deft_slot.state */
 enum {
     DEFT_FREE = 0,
@@ -118,7 +110,6 @@ struct deft_slot {
     /* line 2: jobs */
     uint64_t job;          /* sequence number of the last job begun, from 1 */
     uint64_t job_begin_ns; /* of that job */
-    uint64_t job_end_ns;   /* of the last job ended */
     uint64_t deadline_ns;  /* absolute, of job; 0 = none */
     uint64_t job_launches; /* value of launches at the begin of job */
     uint32_t job_marked;   /* 1: the program calls deft_job_begin, so only that
@@ -127,17 +118,18 @@ struct deft_slot {
                               the closed gate with an empty queue */
     uint64_t drained_ns;   /* when that came true */
     uint64_t jobs_ended;
+    uint64_t reserved1;
 
     /* lines 3 and 4: what the hook saw */
     uint32_t paths;             /* DEFT_PATH_... */
-    uint32_t children;          /* registrations again after fork: 1 in a child */
+    uint32_t in_wait;           /* threads that wait for the device: in a call of the
+                                   program's own or for a directive */
+    uint64_t most_kernels;      /* of one launch: the largest graph made */
     uint64_t own_syncs;         /* the program's own completion calls */
     uint64_t graph_launches;    /* part of launches */
     uint64_t memory_bytes;      /* device memory held, where seen */
     uint64_t memory_peak_bytes;
     uint64_t memory_refused;    /* allocations refused by the quota */
-    uint64_t synced_launches;   /* launches that added synchronizations waited
-                                   for: stall_ns over this bounds kernel time */
     uint64_t failed_open;       /* times a wait was given up: no live owner */
     uint64_t copies;            /* memcpy and memset calls */
     uint64_t graph_kernels;     /* kernels of graphs beyond one a launch: launches
@@ -151,9 +143,7 @@ struct deft_slot {
                                    byte of the session's file that has the slot's
                                    number, by which other pid namespaces tell
                                    whether it lives */
-    uint32_t in_wait;           /* threads that wait for the device: in a call of the
-                                   program's own or for a directive */
-    uint32_t most_kernels;      /* of one launch: the largest graph made */
+    uint64_t reserved2;
 
     /* line 5: directives, written by the owner */
     uint32_t gate;               /* DEFT_GATE_...; futex */
@@ -167,7 +157,7 @@ struct deft_slot {
     uint64_t until_job;          /* a closed gate lets jobs up to this one go on */
     uint64_t paused_epoch;       /* epoch of the client, if its user paused it: for
                                     the owner after one that is killed; 0 not */
-    uint64_t reserved1[2];
+    uint64_t reserved3[2];
 };
 
 struct deft_header {
@@ -178,21 +168,18 @@ struct deft_header {
     uint32_t slot_size;
     uint32_t slot_count;
     uint64_t size;       /* of the whole session in bytes */
-    uint64_t id;         /* random */
-    uint64_t created_ns;
-    uint32_t job_mode;   /* DEFT_JOB_... */
-    uint32_t reserved0;
     uint64_t idle_ns;    /* a job without a launch for so long has ended; the
                             owner decides it */
+    uint64_t reserved0[3];
 
     /* line 1: the owner */
     deft_identity owner;
     uint32_t owner_state;        /* DEFT_OWNER_... */
-    uint32_t owner_epoch;        /* how many owners there were */
+    uint32_t reserved1;
     uint64_t owner_heartbeat_ns; /* last sign of life */
     uint64_t owner_timeout_ns;   /* without one for so long, it counts as dead */
     uint64_t owner_pidns;        /* inode of its pid namespace, 0 unknown */
-    uint64_t reserved1[3];
+    uint64_t reserved2[3];
 
     /* line 2: the doorbell; a client adds 1 and wakes the owner (futex) at
        registration, job begin, job end, drained, launch at a watched gate, leave */
@@ -200,13 +187,13 @@ struct deft_header {
     uint32_t listening; /* 1 while the owner sleeps on the doorbell */
     uint32_t arrivals;  /* gate of a client that the owner has not met yet:
                            DEFT_GATE_CLOSED where it is to wait for a word */
-    uint32_t reserved2;
-    uint64_t reserved3[6];
+    uint32_t reserved3;
+    uint64_t reserved4[6];
 
     /* line 3 */
     char policy[DEFT_NAME]; /* name of the owner's policy, zero-terminated */
     double slack;           /* of the policy; 0 its default */
-    uint64_t reserved4[3];
+    uint64_t reserved5[3];
 };
 
 struct deft_session {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -12,8 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/internal/diagnosis"
 	"github.com/foretime/foretime/deft/internal/session"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/file"
 )
 
 // newDoctorCommand returns doctor, which runs a program under the hook and reports the
@@ -33,7 +36,12 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := session.Create(session.Options{})
+			scratch, err := file.NewScratch(sharedMemoryDir(), "deft-doctor-")
+			if err != nil {
+				return err
+			}
+			defer file.RemoveScratch(scratch)
+			s, err := session.Create(filepath.Join(scratch, "session"), session.Options{})
 			if err != nil {
 				return err
 			}
@@ -41,15 +49,14 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 			program := exec.CommandContext(cmd.Context(), args[0], args[1:]...)
 			program.Cancel = func() error { return program.Process.Signal(syscall.SIGTERM) }
 			program.WaitDelay = 5 * time.Second
-			program.Env = append(hook.Preload(os.Environ(), lib), hook.JoinAtLoad, s.Env(3))
-			program.ExtraFiles = []*os.File{s.File()}
+			program.Env = append(hook.Preload(os.Environ(), lib), diagnosis.JoinAtLoad, "DEFT_SESSION="+s.Path())
 			program.Stdin = env.Stdin
 			program.Stdout, program.Stderr = env.Stderr, env.Stderr
-			clients, failure := hook.Watch(s, program)
+			clients, failure := diagnosis.Watch(s, program)
 			if exit := (*exec.ExitError)(nil); failure != nil && !errors.As(failure, &exit) {
 				return failure
 			}
-			r := hook.Diagnose(hook.Evidence{Path: program.Path, JoinsAtLoad: true, Clients: clients})
+			r := diagnosis.Diagnose(diagnosis.Evidence{Path: program.Path, JoinsAtLoad: true, Clients: clients})
 			switch err := answer.Print(env, r, func(p *cli.Page) { showDiagnosis(p, r) }); {
 			case err != nil:
 				return err
@@ -66,7 +73,7 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 }
 
 // showDiagnosis prints the verdict, the findings and the processes.
-func showDiagnosis(p *cli.Page, r hook.Diagnosis) {
+func showDiagnosis(p *cli.Page, r diagnosis.Diagnosis) {
 	mark := "OK"
 	if !r.OK() {
 		mark = "NOT OK"

@@ -22,6 +22,7 @@ import (
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/internal/daemon"
 	"github.com/foretime/foretime/deft/internal/device"
+	"github.com/foretime/foretime/deft/internal/diagnosis"
 	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/deft/internal/session"
 	"github.com/foretime/foretime/deft/simcuda"
@@ -96,10 +97,12 @@ nothing. If deft exec is killed, the program continues. Under MPS a program with
 	return c
 }
 
+// check checks the flags and sets the default name.
 func (p *program) check() error {
-	if p.name == "" {
-		p.name = filepath.Base(p.args[0])
+	if len(p.name) > session.MaxName {
+		return cli.Usagef("--name %q: %d bytes, a session has room for %d", p.name, len(p.name), session.MaxName)
 	}
+	p.name = cmp.Or(p.name, filepath.Base(p.args[0]))
 	return checkPolicy("--policy", p.policy)
 }
 
@@ -124,6 +127,10 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if len(p.name) > session.MaxName {
+		p.name = strings.ToValidUTF8(p.name[:session.MaxName], "")
+		fmt.Fprintf(env.Stderr, "deft: the command's name is longer than %d bytes: it is %s in the session (--name sets another)\n", session.MaxName, session.EscapeName(p.name))
+	}
 	removeLeftovers(sessionDir(p.dir))
 	environ, err := p.environ(ctx, at)
 	if err != nil {
@@ -140,17 +147,21 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 	cmd.Stdin = env.Stdin
 	cmd.Stdout, cmd.Stderr = env.Stdout, env.Stderr
 	cmd.Env = environ
-	why := hook.ReasonUnhooked(cmd.Path)
+	why := diagnosis.ReasonUnhooked(cmd.Path)
 	if why != "" {
 		fmt.Fprintf(env.Stderr, "deft: %s %s: it runs without the hook\n", p.args[0], why)
 		cmd.Env = append(environ, "LD_PRELOAD="+os.Getenv("LD_PRELOAD"))
 	}
-	end, err := watchProgram(at.Session(), session.DisplayName(p.name), env.Stderr)
+	end, err := watchProgram(at.Session(), session.EscapeName(p.name), env.Stderr)
 	if err != nil {
 		return 0, errors.Join(err, owner.Close())
 	}
 	hooked := false
 	defer func() { end(hooked) }()
+	kept, err := session.Open(at.Session())
+	if err != nil {
+		return 0, errors.Join(err, owner.Close())
+	}
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwardedSignals...)
 	if err := cmd.Start(); err != nil {
@@ -159,7 +170,7 @@ func (p *program) run(ctx context.Context, env *cli.Env) (int, error) {
 	}
 	hooked = why == ""
 	crash.Go(func() { forwardSignals(signals, cmd.Process) })
-	crash.Go(func() { p.keepOwner(at, owner) })
+	crash.Go(func() { p.keepOwner(at, owner, kept) })
 	err = cmd.Wait()
 	_ = owner.Close() // the owner may have gone
 	removeLeftovers(sessionDir(p.dir))
@@ -216,7 +227,7 @@ func (p *program) attachOwner(at daemon.Place, policy string) (*daemon.Attachmen
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(pause) {
 		var owner *daemon.Attachment
 		if owner, err = at.Attach(); err != nil {
-			if errors.Is(err, daemon.ErrFull) {
+			if errors.Is(err, daemon.ErrFull) || errors.Is(err, daemon.ErrSilent) {
 				return nil, err
 			}
 			if startErr := p.startOwner(at, policy); startErr != nil {
@@ -318,19 +329,16 @@ func lastLogLine(path string) string {
 	return ": " + lines[len(lines)-1]
 }
 
-// keepOwner starts another owner whenever the present one is killed.
-func (p *program) keepOwner(at daemon.Place, owner *daemon.Attachment) {
-	for owner.Gone() {
-		s, err := session.Open(at.Session())
+// keepOwner starts another owner whenever the present one is killed, for the same session:
+// its file may have been removed (systemd-logind removes it after the last logout).
+func (p *program) keepOwner(at daemon.Place, owner *daemon.Attachment, s *session.Session) {
+	defer s.Close()
+	for owner.Gone() && waitForDeath(s.OwnerDied) {
+		err := at.RestoreSession(s)
+		if err == nil {
+			owner, err = p.attachOwner(at, "")
+		}
 		if err != nil {
-			return // it ended normally
-		}
-		died := waitForDeath(s.OwnerDied)
-		_ = s.Close()
-		if !died {
-			return
-		}
-		if owner, err = p.attachOwner(at, ""); err != nil {
 			return
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/foretime/foretime/deft/hook"
+	"github.com/foretime/foretime/deft/internal/diagnosis"
 	"github.com/foretime/foretime/deft/internal/session"
 	"github.com/foretime/foretime/deft/internal/supervisor"
 	"github.com/foretime/foretime/shared/crash"
@@ -35,84 +35,108 @@ const pollInterval = 50 * time.Millisecond
 
 // watchProgram waits for the first launch of a program's processes and prints how it
 // reached the driver and how it is throttled. At the end it prints how long the program was
-// stopped for others, or why a hooked program launched nothing. The caller must call end when
-// the program has ended.
+// stopped for others, and what the hook did not see of a hooked one. The caller must call end
+// when the program has ended.
 func watchProgram(path, name string, say io.Writer) (end func(hooked bool), err error) {
 	s, err := session.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	before := map[int]bool{}
+	w := &programWatch{session: s, name: name, say: say, before: map[int]bool{}}
 	for i := range session.Slots {
 		c, _ := s.Client(i)
-		before[supervisor.ID(c)] = true
+		w.before[supervisor.ID(c)] = true
 	}
-	own := func(c session.Client) bool { return c.Name == name && c.Epoch > 0 && !before[supervisor.ID(c)] }
 	began := time.Now()
-	stop, done := make(chan bool), make(chan struct{})
+	stop, done := make(chan struct{}), make(chan struct{})
 	crash.Go(func() {
 		defer close(done)
-		for ended, hooked := false, false; ; {
-			for i := range session.Slots { // the counters of an ended client remain
-				if c, running := s.Client(i); own(c) && c.Launches > 0 {
-					process := "ended"
-					if running {
-						process = strconv.Itoa(c.PID())
-					}
-					fmt.Fprintf(say, "deft: %s (%s) reached the driver by %s; %s: %s\n", c.Name, process, pathName(c.Paths), s.Policy(), directiveText(s.Policy(), c.Directive))
-					return
-				}
-			}
-			if hooked {
-				fmt.Fprintf(say, "deft: %s launched nothing on the device: %s\n", name, noLaunchReason(s, own))
-			}
-			if ended {
-				return
-			}
+		for !w.showFirstLaunch() {
 			select {
-			case hooked = <-stop:
-				ended = true
+			case <-stop:
+				return
 			case <-time.After(pollInterval):
 			}
 		}
+		w.showUnseen()
 	})
 	return func(hooked bool) {
-		select {
-		case stop <- hooked:
-		case <-done: // the line is printed
-		}
+		close(stop)
 		<-done
-		showWaits(say, name, s, own, time.Since(began))
+		launched := w.showFirstLaunch()
+		if hooked || launched {
+			w.showUnseen()
+		}
+		w.showWaits(time.Since(began))
 		_ = s.Close()
 	}, nil
 }
 
-// noLaunchReason says why a program launched nothing, as deft doctor does.
-func noLaunchReason(s *session.Session, own func(session.Client) bool) string {
-	var clients []session.Client
-	for i := range session.Slots { // also of ended clients
-		if c, _ := s.Client(i); own(c) {
-			clients = append(clients, c)
+// programWatch observes the clients of one program in a session.
+type programWatch struct {
+	session *session.Session
+	name    string
+	say     io.Writer
+	before  map[int]bool // clients that were there before the program
+
+	launched, warned bool // what was printed
+}
+
+// clients returns the program's clients, those that have ended included.
+func (w *programWatch) clients() (own []session.Client) {
+	for i := range session.Slots {
+		if c, _ := w.session.Client(i); c.Name == w.name && c.Epoch > 0 && !w.before[supervisor.ID(c)] {
+			own = append(own, c)
 		}
 	}
-	return strings.Join(hook.Diagnose(hook.Evidence{Clients: clients}).Findings, "; ")
+	return own
+}
+
+// showFirstLaunch prints how the program reached the driver and how it is throttled, once it
+// has launched something, and returns whether it has.
+func (w *programWatch) showFirstLaunch() bool {
+	for _, c := range w.clients() {
+		if w.launched || c.Launches == 0 {
+			continue
+		}
+		process := "ended"
+		if c.Living() {
+			process = strconv.Itoa(c.PID())
+		}
+		policy := w.session.Policy()
+		fmt.Fprintf(w.say, "deft: %s (%s) reached the driver by %s; %s: %s\n", c.Name, process, pathName(c.Paths), policy, directiveText(policy, c.Directive))
+		w.launched = true
+	}
+	return w.launched
+}
+
+// showUnseen prints once why the hook saw no launch of the program, or may not see others.
+func (w *programWatch) showUnseen() {
+	r := diagnosis.Diagnose(diagnosis.Evidence{Clients: w.clients()})
+	if r.OK() || w.warned {
+		return
+	}
+	what := " launched nothing on the device"
+	if r.Launches > 0 {
+		what = ": " + string(r.Verdict)
+	}
+	fmt.Fprintf(w.say, "deft: %s%s: %s\n", w.name, what, strings.Join(r.Findings, "; "))
+	w.warned = true
 }
 
 // minShownWait is the smallest share of a program's time at its gate that is printed.
 const minShownWait = 0.1
 
-// showWaits prints how long a program was stopped for others, if the share is at least
-// minShownWait.
-func showWaits(say io.Writer, name string, s *session.Session, own func(session.Client) bool, ran time.Duration) {
+// showWaits prints how long a program that ran for a time was stopped for others, if the
+// share is at least minShownWait.
+func (w *programWatch) showWaits(ran time.Duration) {
 	var waited time.Duration
-	for i := range session.Slots {
-		if c, _ := s.Client(i); own(c) {
-			waited += c.AtGate
-		}
+	for _, c := range w.clients() {
+		waited += c.AtGate
 	}
 	if share := waited.Seconds() / ran.Seconds(); share >= minShownWait {
-		fmt.Fprintf(say, "deft: %s waited at its gate for %.1f s, %.0f %% of its time, for other programs or deft ctl pause; a larger --slack of the session lets urgent programs give away more\n",
-			name, waited.Seconds(), 100*min(share, 1))
+		fmt.Fprintf(w.say, "deft: %s waited at its gate for %.1f s, %.0f %% of its time, for other programs or deft ctl pause; a larger --slack of the session lets urgent programs give away more\n",
+			w.name, waited.Seconds(), 100*min(share, 1))
 	}
 }
 

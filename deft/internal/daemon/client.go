@@ -13,12 +13,16 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/foretime/foretime/deft/internal/session"
 )
 
 // Returned by requests to a daemon.
 var (
 	// ErrNoDaemon is returned when no daemon runs.
 	ErrNoDaemon = errors.New("the session has no running owner")
+	// ErrSilent is returned when a daemon does not answer in time.
+	ErrSilent = errors.New("the session's owner does not answer")
 	// ErrRefused is returned with the daemon's own words.
 	ErrRefused = errors.New("the owner rejected the request")
 	// ErrFull is returned to a program for which the session has no room.
@@ -26,7 +30,7 @@ var (
 )
 
 // Status returns the state of the session. The error of this and the other requests
-// matches ErrNoDaemon or ErrRefused.
+// matches ErrNoDaemon, ErrSilent or ErrRefused.
 func (p Place) Status() (Status, error) { return p.request(http.MethodGet, "/session", nil) }
 
 // SetPolicy changes the policy of the session.
@@ -73,6 +77,9 @@ func (p Place) send(ctx context.Context, method, path string, body any) (io.Read
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err // the URL says nothing to a user
 	}
+	if err != nil && ctx.Err() != nil {
+		return nil, s, fmt.Errorf("daemon: %s: %w for %v%s", p.name, ErrSilent, headerTimeout, p.endOwnerHint())
+	}
 	if err != nil {
 		return nil, s, fmt.Errorf("daemon: %s: %w: %w", p.name, ErrNoDaemon, err)
 	}
@@ -88,6 +95,16 @@ func (p Place) send(ctx context.Context, method, path string, body any) (io.Read
 		return nil, s, errors.Join(fmt.Errorf("daemon: %s: %w: %w", p.name, ErrNoDaemon, err), response.Body.Close())
 	}
 	return response.Body, s, nil
+}
+
+// endOwnerHint says how to end an owner that hangs; "" if the session cannot be read.
+func (p Place) endOwnerHint() string {
+	s, err := session.Open(p.Session())
+	if err != nil {
+		return ""
+	}
+	defer s.Close()
+	return fmt.Sprintf(": it is stopped or hangs; kill -KILL %d ends it, and the next program starts another", s.OwnerPID())
 }
 
 // client returns an HTTP client whose every connection is to the session's socket.
@@ -112,7 +129,7 @@ func (p Place) Attach() (*Attachment, error) {
 	late := time.AfterFunc(headerTimeout, cancel)
 	response, s, err := p.send(ctx, http.MethodPost, "/attachments", nil)
 	if err == nil && !late.Stop() {
-		err = errors.Join(fmt.Errorf("daemon: %s: %w: no answer", p.name, ErrNoDaemon), response.Close())
+		err = errors.Join(fmt.Errorf("daemon: %s: %w", p.name, ErrSilent), response.Close())
 	}
 	if err != nil {
 		cancel()

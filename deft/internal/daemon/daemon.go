@@ -134,7 +134,7 @@ func (d *Daemon) openSession() (*session.Session, error) {
 		return s, nil
 	case errors.Is(err, fs.ErrNotExist):
 		_ = os.Remove(path) // a link to a session that ended with its owner
-		return session.CreateFile(path, session.Options{})
+		return session.Create(path, session.Options{})
 	case errors.Is(err, session.ErrNotSession) && !isUnwritten(path):
 		return nil, fmt.Errorf("daemon: %s: %w", path, ErrForeign)
 	case errors.Is(err, session.ErrNotSession), errors.Is(err, session.ErrVersion):
@@ -144,7 +144,7 @@ func (d *Daemon) openSession() (*session.Session, error) {
 	default:
 		return nil, err
 	}
-	return session.CreateFile(path, session.Options{})
+	return session.Create(path, session.Options{})
 }
 
 // Run applies the policy and serves requests until ctx is done, a client sends a stop
@@ -236,12 +236,10 @@ func (d *Daemon) restoreFiles(ctx context.Context, work *crash.Group) error {
 		_ = d.lock.Close() // of a file that is gone
 		d.lock = lock
 	}
-	_ = os.Remove(d.place.socket())
-	if !d.session.IsAt(d.place.Session()) {
-		if err := d.session.LinkAt(d.place.Session()); err != nil {
-			return err
-		}
+	if err := d.place.RestoreSession(d.session); err != nil {
+		return err
 	}
+	_ = os.Remove(d.place.socket())
 	listener, err := net.Listen("unix", d.place.socket())
 	if err == nil {
 		serveOn(ctx, work, listener, &http.Server{Handler: d.handler(ctx)})

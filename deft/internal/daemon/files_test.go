@@ -38,7 +38,7 @@ func TestRemovedFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again.ID() != s.ID() {
+		if !s.IsAt(at.Session()) {
 			t.Error("another session")
 		}
 		again.Close()
@@ -73,7 +73,7 @@ func TestReplacedFiles(t *testing.T) {
 // A link to a session is opened if it leads into /proc, else not.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
-	s, err := session.CreateFile(filepath.Join(dir, "x"), session.Options{})
+	s, err := session.Create(filepath.Join(dir, "x"), session.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

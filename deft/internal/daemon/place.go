@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/foretime/foretime/deft/internal/session"
@@ -44,9 +43,6 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,30}$`)
 func NewPlace(dir, name string) (Place, error) {
 	if !validName.MatchString(name) {
 		return Place{}, fmt.Errorf("daemon: %w: the name %q is not valid", ErrPlace, name)
-	}
-	if strings.Contains(dir, ",") {
-		return Place{}, fmt.Errorf("daemon: %w: %s: the path contains a comma, which separates paths in DEFT_SESSION", ErrPlace, dir)
 	}
 	p := Place{dir, name}
 	if n := len(p.path("session")); n > longestPath {
@@ -162,6 +158,21 @@ func Lock(path string, flag int) (*os.File, error) {
 		return nil, errors.Join(fmt.Errorf("daemon: %s: %w", path, ErrOwned), f.Close())
 	}
 	return f, nil
+}
+
+// RestoreSession makes a session's file again if it was removed: by a link to that of this
+// process. It returns an error if another session took the place.
+func (p Place) RestoreSession(s *session.Session) error {
+	if s.IsAt(p.Session()) {
+		return nil
+	}
+	if _, err := NewPlace(p.dir, p.name); err != nil {
+		return err
+	}
+	if _, err := os.Stat(p.Session()); errors.Is(err, fs.ErrNotExist) {
+		_ = os.Remove(p.Session()) // a link to the session of a process that has ended
+	}
+	return s.LinkAt(p.Session())
 }
 
 // removeFiles removes the files of an unused session. The caller holds the lock.

@@ -41,13 +41,13 @@ func (c Client) Living() bool { return c.State != Left && (c.foreign || c.Identi
 func (s *Session) Clients() []Client {
 	claimed := 0
 	for i := range s.slots {
-		if s.slots[i].Claim.Load() != 0 {
+		if atomic.LoadUint64(&s.slots[i].Claim) != 0 {
 			claimed++
 		}
 	}
 	clients := make([]Client, 0, claimed)
 	for i := range s.slots {
-		if s.slots[i].Claim.Load() == 0 {
+		if atomic.LoadUint64(&s.slots[i].Claim) == 0 {
 			continue
 		}
 		if c, ok := s.Client(i); ok {
@@ -62,20 +62,20 @@ func (s *Session) Clients() []Client {
 func (s *Session) Client(i int) (c Client, ok bool) {
 	sl := &s.slots[i]
 	for range 3 {
-		w := raw(sl).read()
+		w := sl.read()
 		if w.Epoch == 0 || w.State == Claimed || w.State > Left {
 			break
 		}
 		c = Client{
-			Words: w, Slot: i, Identity: Identity(w.Claim &^ leftBit), Name: escapeName(loadText(w.Text)),
+			Words: w, Slot: i, Identity: Identity(w.Claim &^ leftBit), Name: EscapeName(loadText(w.Text)),
 			Kernels: w.Launches + w.GraphKernels, JobKernels: w.JobLaunches + w.GraphBegin, JobMarked: w.Marked != 0,
 			Paused:    w.PausedEpoch == uint64(w.Epoch),
 			Directive: s.Directive(i), foreign: w.Pidns != pidNamespace() && !s.isUnlocked(i),
 		}
 		c.Weight, c.MostKernels = max(c.Weight, 1), max(c.MostKernels, 1)
 		c.Queued = c.Kernels - min(w.Emptied+w.EmptiedKernels, c.Kernels)
-		c.Drained = c.Directive.Closed && w.Waiting > 0 && w.Drain == sl.DirectiveEpoch.Load()
-		if sl.Claim.Load() == w.Claim && sl.Epoch.Load() == w.Epoch {
+		c.Drained = c.Directive.Closed && w.Waiting > 0 && w.Drain == atomic.LoadUint32(&sl.DirectiveEpoch)
+		if atomic.LoadUint64(&sl.Claim) == w.Claim && atomic.LoadUint32(&sl.Epoch) == w.Epoch {
 			return c, w.Claim != 0 && w.State != Free
 		}
 	}
@@ -101,11 +101,12 @@ func loadText(from [nameSize / 8]uint64) string {
 	return string(name)
 }
 
-// DisplayName returns a client's name as sessions show it: cut to the size of a slot's
-// name, with control characters and invalid bytes escaped.
-func DisplayName(name string) string { return escapeName(name[:min(len(name), nameSize-1)]) }
+// MaxName is the number of bytes in a client's name for which a slot has room.
+const MaxName = nameSize - 1
 
-func escapeName(name string) string {
+// EscapeName returns a client's name as sessions show it, with control characters and invalid
+// bytes escaped.
+func EscapeName(name string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }) {
 		return name
 	}

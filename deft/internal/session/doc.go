@@ -10,23 +10,4 @@
 // The owner writes one [Directive] per client: stop at the gate, synchronize every N
 // launches, keep at most N in flight. A client follows directives only while the owner's
 // heartbeat is recent.
-//
-//	s, err := session.Create(session.Options{})
-//	if err != nil {
-//		return err
-//	}
-//	defer s.Close()
-//	cmd := exec.Command("program")
-//	cmd.ExtraFiles = []*os.File{s.File()}
-//	cmd.Env = append(os.Environ(), "LD_PRELOAD=libdeft.so", s.Env(3))
-//	cmd.Start()
-//	for bell := s.Bell(); ; bell, _ = s.Wait(bell, 20*time.Millisecond) {
-//		s.Beat()
-//		for _, c := range s.Clients() {
-//			s.Direct(c.Slot, session.Directive{Closed: c.Priority == 0 && urgent(s)})
-//		}
-//		for _, gone := range s.Reap() {
-//			fmt.Println(gone.Name, gone.Launches)
-//		}
-//	}
 package session

@@ -25,7 +25,7 @@ func full(t *testing.T, size string) string {
 // without its memory is not mapped: both would end in a SIGBUS.
 func TestFullFileSystem(t *testing.T) {
 	path := filepath.Join(full(t, "64k"), "x.session")
-	if _, err := CreateFile(path, Options{}); !errors.Is(err, unix.ENOSPC) {
+	if _, err := Create(path, Options{}); !errors.Is(err, unix.ENOSPC) {
 		t.Errorf("made: %v", err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
@@ -41,7 +41,7 @@ func TestFullFileSystem(t *testing.T) {
 		t.Errorf("opened: %v", err)
 	}
 	enough := filepath.Join(full(t, "128k"), "x.session")
-	s, err := CreateFile(enough, Options{})
+	s, err := Create(enough, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package session
 
 import (
 	"math"
-	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -16,13 +15,13 @@ const (
 )
 
 // futexSleep waits while word holds value, at most for timeout.
-func futexSleep(word *atomic.Uint32, value uint32, timeout time.Duration) {
+func futexSleep(word unsafe.Pointer, value uint32, timeout time.Duration) {
 	ts := unix.NsecToTimespec(int64(max(timeout, 0)))
-	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait,
+	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(word), futexWait,
 		uintptr(value), uintptr(unsafe.Pointer(&ts)), 0, 0)
 }
 
 // futexWakeAll wakes all waiters of word.
-func futexWakeAll(word *atomic.Uint32) {
-	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, math.MaxInt32, 0, 0, 0)
+func futexWakeAll(word unsafe.Pointer) {
+	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(word), futexWake, math.MaxInt32, 0, 0, 0)
 }

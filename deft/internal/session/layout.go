@@ -29,15 +29,12 @@ type header struct {
 	slotSize   atomic.Uint32
 	slotCount  atomic.Uint32
 	size       atomic.Uint64
-	id         atomic.Uint64
-	createdNs  atomic.Uint64
-	jobMode    atomic.Uint32
-	_          uint32
 	idleNs     atomic.Uint64
+	_          [3]uint64
 
 	owner            atomic.Uint64
 	ownerState       atomic.Uint32
-	ownerEpoch       atomic.Uint32
+	_                uint32
 	ownerHeartbeatNs atomic.Uint64
 	ownerTimeoutNs   atomic.Uint64
 	ownerPidns       atomic.Uint64
@@ -61,95 +58,84 @@ const (
 	ownerGone
 )
 
-// words mirrors struct deft_slot: what a client writes of itself, then its
-// directive, which the owner writes. It is instantiated twice: as [slot] in the
-// shared memory, and as [Words], a copy. N is a number, D a time in ns, T an instant
-// of CLOCK_MONOTONIC in ns (0 is never), C a count of 32 bits. The tag is the C name
-// where it is not the field's own.
-type words[N, D, T, C, P, S, W any] struct {
-	Claim    N
-	State    S
-	Priority P // larger is more urgent
-	Weight   C // share of the device, at least 1
-	Epoch    C // how many clients have held the slot
-	Pidns    N
-	Text     [nameSize / 8]N `c:"name"`
+// Words mirrors struct deft_slot: what a client writes of itself, then its directive, which
+// the owner writes. In the shared memory every access is atomic: see read. Times named Ns are
+// instants of CLOCK_MONOTONIC, 0 never. The tag is the C name if it is not the field's own.
+type Words struct {
+	Claim    uint64
+	State    State
+	Priority int32  // larger is more urgent
+	Weight   uint32 // share of the device, at least 1
+	Epoch    uint32 // how many clients have held the slot
+	Pidns    uint64
+	Text     [nameSize / 8]uint64 `c:"name"`
 
-	Launches N // kernels and graphs given to the driver
-	Syncs    N // synchronization points added by the hook
-	Stall    D `c:"stall_ns"` // in added synchronizations and in-flight waits
-	AtGate   D `c:"gate_ns"`  // at the closed gate, the drain included
-	GPU      D `c:"gpu_ns"`   // estimate: with work queued, gate time excluded
-	Captured N // recorded by a stream capture, not run
-	Emptied  N
-	Waiting  C // threads asleep at the gate
-	Stops    C // times a launch found the gate closed
+	Launches uint64        // kernels and graphs given to the driver
+	Syncs    uint64        // synchronization points added by the hook
+	Stall    time.Duration `c:"stall_ns"` // in added synchronizations and in-flight waits
+	AtGate   time.Duration `c:"gate_ns"`  // at the closed gate, the drain included
+	GPU      time.Duration `c:"gpu_ns"`   // estimate: with work queued, gate time excluded
+	Captured uint64        // recorded by a stream capture, not run
+	Emptied  uint64
+	Waiting  uint32 // threads asleep at the gate
+	Stops    uint32 // times a launch found the gate closed
 
-	Job         N // sequence number of the last job begun, from 1; 0 none yet
-	JobBeginNs  T
-	JobEndNs    T // of the last job ended
-	DeadlineNs  T // of Job; 0 none
-	JobLaunches N
-	Marked      C `c:"job_marked"`
-	Drain       C `c:"drained"`
-	DrainedNs   T
-	JobsEnded   N
+	Job         uint64 // sequence number of the last job begun, from 1; 0 none yet
+	JobBeginNs  int64
+	DeadlineNs  int64 // of Job; 0 none
+	JobLaunches uint64
+	Marked      uint32 `c:"job_marked"`
+	Drain       uint32 `c:"drained"`
+	DrainedNs   int64
+	JobsEnded   uint64
+	_           uint64
 
-	Paths          W
-	Children       C // registrations again after fork
-	OwnSyncs       N // the program's own completion calls
-	GraphLaunches  N // part of Launches
-	MemoryBytes    N // device memory held, where seen
-	MemoryPeak     N `c:"memory_peak_bytes"`
-	MemoryRefused  N // allocations refused by the quota
-	SyncedLaunches N // launches that Syncs waited for
-	FailedOpen     N // waits given up for want of a live owner
-	Copies         N // memcpy and memset calls
-	GraphKernels   N
-	EmptiedKernels N
-	GraphBegin     N `c:"job_kernels"`
-	Device         N // differs between devices; 0 unknown
-	Gang           N // of ranks that wait for one another; 0 none
-	Locked         N
-	InWait         C // threads that wait for the device
-	MostKernels    C // of one launch
+	Paths          Paths
+	InWait         uint32 // threads that wait for the device
+	MostKernels    uint64 // of one launch
+	OwnSyncs       uint64 // the program's own completion calls
+	GraphLaunches  uint64 // part of Launches
+	MemoryBytes    uint64 // device memory held, where seen
+	MemoryPeak     uint64 `c:"memory_peak_bytes"`
+	MemoryRefused  uint64 // allocations refused by the quota
+	FailedOpen     uint64 // waits given up for want of a live owner
+	Copies         uint64 // memcpy and memset calls
+	GraphKernels   uint64
+	EmptiedKernels uint64
+	GraphBegin     uint64 `c:"job_kernels"`
+	Device         uint64 // differs between devices; 0 unknown
+	Gang           uint64 // of ranks that wait for one another; 0 none
+	Locked         uint64
+	_              uint64
 
-	Gate             C
-	DirectiveEpoch   C
-	SyncEvery        C
-	InFlightBound    C
-	MemoryQuotaBytes N
-	InFlightNs       N
-	UntilJob         N
-	PausedEpoch      N // Epoch if the user paused the client
-	_                [2]N
+	Gate             uint32
+	DirectiveEpoch   uint32
+	SyncEvery        uint32
+	InFlightBound    uint32
+	MemoryQuotaBytes uint64
+	InFlightNs       uint64
+	UntilJob         uint64
+	PausedEpoch      uint64 // Epoch if the user paused the client
+	_                [2]uint64
 }
 
-// slot is a client's part of the shared memory.
-type slot = words[atomic.Uint64, atomic.Uint64, atomic.Uint64, atomic.Uint32, atomic.Int32, atomic.Uint32, atomic.Uint32]
-
-// Words holds a slot at one moment.
-type Words = words[uint64, time.Duration, int64, uint32, int32, State, Paths]
-
-// read copies the slot. Every number is whole, but they are read one after the
-// other, while the client may go on.
-func (sl *slotWords) read() (w Words) {
-	to := (*slotWords)(unsafe.Pointer(&w))
-	for i := range sl {
-		to[i] = atomic.LoadUint64(&sl[i])
+// read copies a slot of the shared memory. Every number is whole, but they are read one after
+// the other, while the client may go on.
+func (w *Words) read() (c Words) {
+	from, to := (*slotWords)(unsafe.Pointer(w)), (*slotWords)(unsafe.Pointer(&c))
+	for i := range from {
+		to[i] = atomic.LoadUint64(&from[i])
 	}
-	return w
+	return c
 }
 
 // slotWords is a slot as plain words.
 type slotWords [slotSize / 8]uint64
 
-func raw(sl *slot) *slotWords { return (*slotWords)(unsafe.Pointer(sl)) }
-
 // region mirrors struct deft_session.
 type region struct {
 	header header
-	slots  [Slots]slot
+	slots  [Slots]Words
 }
 
 // State is the state of a client.
@@ -171,17 +157,6 @@ func (s State) String() string {
 	}
 	return "unknown"
 }
-
-// JobMode says what begins and ends a job that the program does not mark
-// itself with deft_job_begin and deft_job_end.
-type JobMode uint32
-
-// The job modes.
-const (
-	JobSync   JobMode = iota // the first launch begins; the program's own synchronization, or idleness, ends
-	JobIdle                  // the first launch begins; only idleness ends
-	JobMarked                // only marks count
-)
 
 // Paths is the set of ways in which a program reached the driver, one bit each.
 type Paths uint32

@@ -51,7 +51,7 @@ func TestLayoutIsThatOfTheHeader(t *testing.T) {
 	for _, s := range []struct {
 		c  string
 		of reflect.Type
-	}{{"deft_header", reflect.TypeFor[header]()}, {"deft_slot", reflect.TypeFor[slot]()}, {"deft_session", reflect.TypeFor[region]()}} {
+	}{{"deft_header", reflect.TypeFor[header]()}, {"deft_slot", reflect.TypeFor[Words]()}, {"deft_session", reflect.TypeFor[region]()}} {
 		offsets := fields(s.of)
 		for i := range s.of.NumField() { // in order
 			for name, offset := range offsets {
@@ -76,9 +76,6 @@ func TestLayoutIsThatOfTheHeader(t *testing.T) {
 		{"DEFT_OWNER_NONE", uint64(ownerNone)},
 		{"DEFT_OWNER_ACTIVE", uint64(ownerActive)},
 		{"DEFT_OWNER_GONE", uint64(ownerGone)},
-		{"DEFT_JOB_SYNC", uint64(JobSync)},
-		{"DEFT_JOB_IDLE", uint64(JobIdle)},
-		{"DEFT_JOB_MARKED", uint64(JobMarked)},
 		{"DEFT_GATE_OPEN", uint64(gateOpen)},
 		{"DEFT_GATE_CLOSED", uint64(gateClosed)},
 		{"DEFT_GATE_WATCHED", uint64(gateWatched)},
@@ -129,7 +126,7 @@ func TestLayoutIsThatOfTheHeader(t *testing.T) {
 
 // A cache line holds the words of one writer.
 func TestLinesHaveOneWriter(t *testing.T) {
-	var s slot
+	var s Words
 	if offset := unsafe.Offsetof(s.Gate); offset%64 != 0 || offset+64 != slotSize {
 		t.Errorf("the directives begin at %d", offset)
 	}

@@ -1,10 +1,13 @@
 package session
 
-import "testing"
+import (
+	"path/filepath"
+	"testing"
+)
 
 // A slot that a client has claimed and not yet filled in is not taken from it.
 func TestReapLeavesANewClient(t *testing.T) {
-	s, err := Create(Options{})
+	s, err := Create(filepath.Join(t.TempDir(), "session"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -13,13 +16,13 @@ func TestReapLeavesANewClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	sl := &s.slots[3]
-	sl.Claim.Store(uint64(s.self)) // a process that lives
-	sl.State.Store(1)              // DEFT_CLAIMED
-	if s.Reap(); sl.Claim.Load() == 0 {
+	sl.Claim = uint64(s.self) // a process that lives
+	sl.State = Claimed
+	if s.Reap(); sl.Claim == 0 {
 		t.Error("the slot was taken")
 	}
-	sl.State.Store(uint32(Idle)) // of another pid namespace, without a lock
-	if s.Reap(); sl.Claim.Load() != 0 {
+	sl.State = Idle // of another pid namespace, without a lock
+	if s.Reap(); sl.Claim != 0 {
 		t.Error("a row without a process stays")
 	}
 }

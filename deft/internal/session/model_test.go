@@ -2,6 +2,8 @@ package session_test
 
 import (
 	"errors"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -27,8 +29,10 @@ func TestProtocol(t *testing.T) {
 		dead      bool // killed: its slot is claimed by a process that does not run
 		left      bool
 	}
+	dir, files := t.TempDir(), 0
 	rapid.Check(t, func(t *rapid.T) {
-		s, err := session.Create(session.Options{})
+		files++
+		s, err := session.Create(filepath.Join(dir, strconv.Itoa(files)), session.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +254,7 @@ func TestReapIsTheOwners(t *testing.T) {
 
 func create(t *testing.T) *session.Session {
 	t.Helper()
-	s, err := session.Create(session.Options{})
+	s, err := session.Create(filepath.Join(t.TempDir(), "session"), session.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,7 +56,6 @@ func (s *Session) Own() error {
 	s.self = self
 	h.ownerPidns.Store(pidNamespace())
 	h.ownerHeartbeatNs.Store(uint64(Now()))
-	h.ownerEpoch.Add(1)
 	h.ownerState.Store(ownerActive)
 	return nil
 }
@@ -70,7 +70,7 @@ func (s *Session) Disown() {
 	s.header.arrivals.Store(0)
 	for i := range s.slots {
 		s.Direct(i, Directive{})
-		s.slots[i].PausedEpoch.Store(0)
+		atomic.StoreUint64(&s.slots[i].PausedEpoch, 0)
 	}
 	s.header.owner.CompareAndSwap(uint64(s.self), 0)
 	s.self = 0
@@ -89,6 +89,9 @@ func (s *Session) OwnerAlive() bool {
 	}
 	return h.ownerPidns.Load() != pidNamespace() || Identity(h.owner.Load()).Alive()
 }
+
+// OwnerPID returns the process id of the owner, 0 without one.
+func (s *Session) OwnerPID() int { return Identity(s.header.owner.Load()).PID() }
 
 // OwnerDied says that the owner's process has ended without a word: another may
 // take the session up.
@@ -110,16 +113,16 @@ func (s *Session) Direct(slot int, d Directive) (changed bool) {
 		return false
 	}
 	sl := &s.slots[slot]
-	sl.SyncEvery.Store(d.SyncEvery)
+	atomic.StoreUint32(&sl.SyncEvery, d.SyncEvery)
 	bound := d.InFlight
 	if d.Timed {
 		bound = timed
 	}
-	sl.InFlightBound.Store(bound)
-	sl.MemoryQuotaBytes.Store(d.MemoryQuotaBytes)
-	sl.InFlightNs.Store(uint64(d.InFlightTime))
-	sl.UntilJob.Store(d.UntilJob)
-	sl.DirectiveEpoch.Add(1)
+	atomic.StoreUint32(&sl.InFlightBound, bound)
+	atomic.StoreUint64(&sl.MemoryQuotaBytes, d.MemoryQuotaBytes)
+	atomic.StoreUint64(&sl.InFlightNs, uint64(d.InFlightTime))
+	atomic.StoreUint64(&sl.UntilJob, d.UntilJob)
+	atomic.AddUint32(&sl.DirectiveEpoch, 1)
 	gate := gateOpen
 	switch {
 	case d.Closed:
@@ -127,9 +130,9 @@ func (s *Session) Direct(slot int, d Directive) (changed bool) {
 	case d.Watch:
 		gate = gateWatched
 	}
-	sl.Gate.Store(gate)
+	atomic.StoreUint32(&sl.Gate, gate)
 	if !d.Closed || d.UntilJob > 0 {
-		futexWakeAll(&sl.Gate)
+		futexWakeAll(unsafe.Pointer(&sl.Gate))
 	}
 	return true
 }
@@ -141,8 +144,8 @@ func (s *Session) Hold() { s.header.arrivals.Store(1) }
 // SetTerms changes the priority and the weight, at least 1, of the client in a
 // slot. Only the owner may call it.
 func (s *Session) SetTerms(slot int, priority int32, weight uint32) {
-	s.slots[slot].Priority.Store(priority)
-	s.slots[slot].Weight.Store(max(weight, 1))
+	atomic.StoreInt32(&s.slots[slot].Priority, priority)
+	atomic.StoreUint32(&s.slots[slot].Weight, max(weight, 1))
 }
 
 // Pause notes that the user paused a client or let it continue, for the next owner: it
@@ -152,7 +155,7 @@ func (s *Session) Pause(c Client, on bool) {
 	if on {
 		epoch = uint64(c.Epoch)
 	}
-	s.slots[c.Slot].PausedEpoch.Store(epoch)
+	atomic.StoreUint64(&s.slots[c.Slot].PausedEpoch, epoch)
 }
 
 // Announce writes the name of the owner's policy and its slack, 0 for the default, for
@@ -171,21 +174,21 @@ func (s *Session) Policy() string {
 	for i := range name {
 		name[i] = s.header.policy[i].Load()
 	}
-	return escapeName(loadText(name))
+	return EscapeName(loadText(name))
 }
 
 // Directive returns the directive of the client in a slot.
 func (s *Session) Directive(slot int) Directive {
 	sl := &s.slots[slot]
-	gate := sl.Gate.Load()
+	gate := atomic.LoadUint32(&sl.Gate)
 	d := Directive{
 		Closed:           gate == gateClosed,
 		Watch:            gate == gateWatched,
-		UntilJob:         sl.UntilJob.Load(),
-		SyncEvery:        sl.SyncEvery.Load(),
-		InFlight:         sl.InFlightBound.Load(),
-		MemoryQuotaBytes: sl.MemoryQuotaBytes.Load(),
-		InFlightTime:     time.Duration(sl.InFlightNs.Load()),
+		UntilJob:         atomic.LoadUint64(&sl.UntilJob),
+		SyncEvery:        atomic.LoadUint32(&sl.SyncEvery),
+		InFlight:         atomic.LoadUint32(&sl.InFlightBound),
+		MemoryQuotaBytes: atomic.LoadUint64(&sl.MemoryQuotaBytes),
+		InFlightTime:     time.Duration(atomic.LoadUint64(&sl.InFlightNs)),
 	}
 	if d.InFlight == timed {
 		d.InFlight, d.Timed = 0, true
@@ -197,7 +200,7 @@ func (s *Session) Directive(slot int) Directive {
 func (s *Session) Ring() {
 	s.header.doorbell.Add(1)
 	if s.header.listening.Load() != 0 {
-		futexWakeAll(&s.header.doorbell)
+		futexWakeAll(unsafe.Pointer(&s.header.doorbell))
 	}
 }
 
@@ -212,7 +215,7 @@ func (s *Session) Wait(seen uint32, timeout time.Duration) (bell uint32, rang bo
 	h := &s.header
 	h.listening.Store(1)
 	if h.doorbell.Load() == seen {
-		futexSleep(&h.doorbell, seen, timeout)
+		futexSleep(unsafe.Pointer(&h.doorbell), seen, timeout)
 	}
 	h.listening.Store(0)
 	bell = h.doorbell.Load()
@@ -221,22 +224,21 @@ func (s *Session) Wait(seen uint32, timeout time.Duration) (bell uint32, rang bo
 
 // Rest sleeps, whoever rings.
 func (s *Session) Rest(d time.Duration) {
-	var nobody atomic.Uint32
-	futexSleep(&nobody, 0, d)
+	var nobody uint32
+	futexSleep(unsafe.Pointer(&nobody), 0, d)
 }
 
 // EndIdle ends the unmarked job numbered job of the client in a slot, because it has
 // launched nothing for [Session.IdleAfter]. It returns false if that job no longer runs.
 func (s *Session) EndIdle(slot int, job uint64) bool {
 	sl := &s.slots[slot]
-	if sl.Job.Load() != job || sl.Marked.Load() != 0 {
+	if atomic.LoadUint64(&sl.Job) != job || atomic.LoadUint32(&sl.Marked) != 0 {
 		return false
 	}
-	if !sl.State.CompareAndSwap(uint32(Active), uint32(Idle)) {
+	if !atomic.CompareAndSwapUint32((*uint32)(&sl.State), uint32(Active), uint32(Idle)) {
 		return false
 	}
-	sl.JobEndNs.Store(uint64(Now()))
-	sl.JobsEnded.Add(1)
+	atomic.AddUint64(&sl.JobsEnded, 1)
 	return true
 }
 
@@ -254,7 +256,7 @@ func (s *Session) Reap() []Client {
 	for n := range s.slots {
 		i := (s.reapFrom + n) % Slots
 		sl := &s.slots[i]
-		claim := sl.Claim.Load()
+		claim := atomic.LoadUint64(&sl.Claim)
 		if claim == 0 {
 			continue
 		}
@@ -266,13 +268,13 @@ func (s *Session) Reap() []Client {
 		}
 		c, registered := s.Client(i)
 		// The owner claims the slot while it empties it, so no client takes it.
-		if !sl.Claim.CompareAndSwap(claim, uint64(s.self)) {
+		if !atomic.CompareAndSwapUint64(&sl.Claim, claim, uint64(s.self)) {
 			continue
 		}
 		s.Direct(i, Directive{})
-		sl.Locked.Store(0)
-		sl.State.Store(uint32(Free))
-		sl.Claim.Store(0)
+		atomic.StoreUint64(&sl.Locked, 0)
+		atomic.StoreUint32((*uint32)(&sl.State), uint32(Free))
+		atomic.StoreUint64(&sl.Claim, 0)
 		if registered {
 			gone = append(gone, c)
 		}
@@ -291,11 +293,11 @@ const processChecks = 16
 // for dead, and goes on uncounted. Read says to read its state, else a zombie counts as alive.
 func (s *Session) isAbandoned(i int, claim uint64, read bool) bool {
 	sl := &s.slots[i]
-	complete := State(sl.State.Load()) >= Idle // else a new client is filling it in
+	complete := State(atomic.LoadUint32((*uint32)(&sl.State))) >= Idle // else a new client is filling it in
 	if claim&leftBit != 0 || complete && s.isUnlocked(i) {
 		return true
 	}
-	if sl.Pidns.Load() != pidNamespace() {
+	if atomic.LoadUint64(&sl.Pidns) != pidNamespace() {
 		return false
 	}
 	if !read {
@@ -307,7 +309,7 @@ func (s *Session) isAbandoned(i int, claim uint64, read bool) bool {
 // isUnlocked says that no process holds the lock on a slot of another pid namespace, which
 // its client holds while it lives.
 func (s *Session) isUnlocked(i int) bool {
-	if s.slots[i].Pidns.Load() == pidNamespace() {
+	if atomic.LoadUint64(&s.slots[i].Pidns) == pidNamespace() {
 		return false
 	}
 	lock := unix.Flock_t{Type: unix.F_WRLCK, Start: int64(i), Len: 1}

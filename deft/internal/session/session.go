@@ -2,8 +2,6 @@ package session
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -23,8 +21,6 @@ var (
 
 // Options holds the settings of a new session. The zero value works.
 type Options struct {
-	// JobMode says what begins and ends an unmarked job.
-	JobMode JobMode
 	// IdleAfter ends an unmarked job that launches nothing for so long;
 	// 0 is 50 ms. The owner applies it in [Session.EndIdle].
 	IdleAfter time.Duration
@@ -36,35 +32,16 @@ type Options struct {
 // Session is a mapped session. Its methods may be called from many goroutines.
 type Session struct {
 	file *os.File
-	path string // of a plain file; "" for none
 	data []byte
 	*region
 	self     Identity // set in the owner
 	reapFrom int      // slot with which the next [Session.Reap] begins
 }
 
-// Create makes a session in memory that no one can truncate, and becomes its
-// owner. Children reach it by an inherited file: see [Session.File].
-func Create(o Options) (*Session, error) {
-	fd, err := unix.MemfdCreate("deft-session", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
-	if err != nil {
-		return nil, fmt.Errorf("session: memfd_create: %w", err)
-	}
-	f := os.NewFile(uintptr(fd), "deft-session")
-	if err = reserveFile(f); err == nil {
-		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("session: size and seals: %w", err), f.Close())
-	}
-	return initSession(f, "", o)
-}
-
-// CreateFile creates a session in a new plain file of mode 0600 and becomes its owner, for
-// clients that are not children. A process that can truncate the file, of the same user,
-// can kill every process that has it mapped; [Create] has no such hole. The file stays
-// until it is removed.
-func CreateFile(path string, o Options) (*Session, error) {
+// Create creates a session in a new plain file of mode 0600 and becomes its owner. A process
+// that can truncate the file, of the same user, can kill every process that has it mapped. The
+// file stays until it is removed.
+func Create(path string, o Options) (*Session, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("session: %w", err)
@@ -72,7 +49,23 @@ func CreateFile(path string, o Options) (*Session, error) {
 	if err := reserveFile(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("session: %s: %w", path, err), f.Close(), os.Remove(path))
 	}
-	return initSession(f, path, o)
+	s, err := mapFile(f)
+	if err != nil {
+		return nil, err
+	}
+	h := &s.header
+	h.version.Store(Version)
+	h.headerSize.Store(headerSize)
+	h.slotSize.Store(slotSize)
+	h.slotCount.Store(Slots)
+	h.size.Store(size)
+	h.idleNs.Store(uint64(cmp.Or(o.IdleAfter, 50*time.Millisecond)))
+	h.ownerTimeoutNs.Store(uint64(cmp.Or(o.OwnerTimeout, time.Second)))
+	h.magic.Store(Magic) // last: from here on it is a session
+	if err := s.Own(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
 // reserveFile allocates all memory of a session. On a full file system it returns an error,
@@ -95,33 +88,6 @@ func checkRoom(f *os.File) error {
 		return fmt.Errorf("%w: a session needs %d bytes", err, size)
 	}
 	return nil // one that cannot be extended is whole, or its maker wrote it
-}
-
-// initSession fills in the header of an empty session.
-func initSession(f *os.File, path string, o Options) (*Session, error) {
-	s, err := mapFile(f)
-	if err != nil {
-		return nil, err
-	}
-	s.path = path
-	var id [8]byte
-	_, _ = rand.Read(id[:]) // never fails
-	h := &s.header
-	h.version.Store(Version)
-	h.headerSize.Store(headerSize)
-	h.slotSize.Store(slotSize)
-	h.slotCount.Store(Slots)
-	h.size.Store(size)
-	h.id.Store(binary.LittleEndian.Uint64(id[:]))
-	h.createdNs.Store(uint64(Now()))
-	h.jobMode.Store(uint32(o.JobMode))
-	h.idleNs.Store(uint64(cmp.Or(o.IdleAfter, 50*time.Millisecond)))
-	h.ownerTimeoutNs.Store(uint64(cmp.Or(o.OwnerTimeout, time.Second)))
-	h.magic.Store(Magic) // last: from here on it is a session
-	if err := s.Own(); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
 }
 
 // Open maps the session at path, to watch it or, with [Session.Own], to take
@@ -195,14 +161,12 @@ func checkFile(f *os.File) error {
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return err
 	}
-	seals, err := unix.FcntlInt(f.Fd(), unix.F_GET_SEALS, 0)
-	sealed := err == nil && seals&unix.F_SEAL_SHRINK != 0
 	switch {
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
 		return fmt.Errorf("%w: not a regular file", ErrNotSession)
 	case st.Size < size:
 		return fmt.Errorf("%w: %d bytes, want %d", ErrNotSession, st.Size, size)
-	case !sealed && (int(st.Uid) != os.Geteuid() || st.Mode&0o077 != 0):
+	case int(st.Uid) != os.Geteuid() || st.Mode&0o077 != 0:
 		return fmt.Errorf("%w: owned by user %d, mode %#o", ErrUnsafe, st.Uid, st.Mode&0o777)
 	}
 	return nil
@@ -231,28 +195,8 @@ func mapFile(f *os.File) (*Session, error) {
 	return &Session{file: f, data: data, region: (*region)(unsafe.Pointer(&data[0]))}, nil
 }
 
-// File returns the open session, for exec.Cmd.ExtraFiles of a child.
-func (s *Session) File() *os.File { return s.file }
-
-// Env returns the environment variable by which a child finds the session: the file
-// descriptor that it inherits (3 for the first of exec.Cmd.ExtraFiles), and, for
-// grandchildren whose descriptors were closed, this process's own.
-func (s *Session) Env(childFD int) string {
-	return fmt.Sprintf("DEFT_SESSION=fd:%d,%s", childFD, s.Path())
-}
-
-// Path leads other processes of the same user to the session while this one
-// has it open, or for a plain file while it exists.
-func (s *Session) Path() string {
-	if s.path != "" {
-		return s.path
-	}
-	return s.openPath()
-}
-
-// openPath returns a path by which processes of the same user open the session while this
-// process has it open.
-func (s *Session) openPath() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), s.file.Fd()) }
+// Path returns the path at which the session was created or opened.
+func (s *Session) Path() string { return s.file.Name() }
 
 // IsAt reports whether the session is found at a path.
 func (s *Session) IsAt(path string) bool {
@@ -263,10 +207,9 @@ func (s *Session) IsAt(path string) bool {
 
 // LinkAt makes a link to the session, whose file was removed, at a path. It leads there while
 // this process runs.
-func (s *Session) LinkAt(path string) error { return os.Symlink(s.openPath(), path) }
-
-// ID returns the session's random number.
-func (s *Session) ID() uint64 { return s.header.id.Load() }
+func (s *Session) LinkAt(path string) error {
+	return os.Symlink(fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), s.file.Fd()), path)
+}
 
 // IdleAfter returns the time without launches after which an unmarked job has ended.
 func (s *Session) IdleAfter() time.Duration { return time.Duration(s.header.idleNs.Load()) }

@@ -96,7 +96,7 @@ func (h *host) counters() session.Client {
 	c := session.Client{
 		Kernels: h.launches, Queued: h.launches - h.emptied, JobKernels: h.atBegin, Drained: h.phase == atGate && h.inFlight == 0,
 		Words: session.Words{
-			State: session.Idle, Launches: h.launches, GPU: h.known, OwnSyncs: h.ownSyncs, MostKernels: uint32(min(max(h.spec.Graph, 1), len(h.spec.Kernels))),
+			State: session.Idle, Launches: h.launches, GPU: h.known, OwnSyncs: h.ownSyncs, MostKernels: uint64(min(max(h.spec.Graph, 1), len(h.spec.Kernels))),
 			Job: uint64(h.doneJobs) + 1, JobsEnded: uint64(h.doneJobs), JobBeginNs: int64(max(h.job.Begin, h.begun)),
 		},
 	}

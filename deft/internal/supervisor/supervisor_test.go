@@ -84,7 +84,7 @@ func (w *world) begin(i int) {
 // end ends it after some launches more.
 func (w *world) end(i, launches, syncs int) {
 	c := &w.clients[i]
-	c.State, c.JobEndNs = session.Idle, w.now
+	c.State = session.Idle
 	c.JobsEnded++
 	launch(c, launches)
 	c.Syncs += uint64(syncs)

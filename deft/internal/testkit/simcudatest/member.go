@@ -101,7 +101,6 @@ func (m *Member) End() {
 		return
 	}
 	m.state(session.Idle)
-	m.words.JobEndNs = session.Now()
 	m.words.JobsEnded++
 	m.session.Ring()
 }

@@ -1,4 +1,4 @@
-package hook
+package diagnosis
 
 import (
 	"debug/elf"

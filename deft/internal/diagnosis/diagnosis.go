@@ -1,4 +1,4 @@
-package hook
+package diagnosis
 
 import (
 	"fmt"
@@ -50,7 +50,7 @@ type Evidence struct {
 	Clients     []session.Client
 }
 
-// OK says that launches were seen.
+// OK says that all launches were seen, as far as is known.
 func (r Diagnosis) OK() bool { return r.Verdict == Seen }
 
 // reached are the ways in which a program gets a wrapped entry point.
@@ -62,10 +62,9 @@ const unseen = session.PathDeepbind | session.PathNamespace
 // Diagnose says whether the hook saw the program's launches, and if not, why and how to
 // fix it. A program without launches is a failure, whatever the reason.
 func Diagnose(e Evidence) Diagnosis {
-	clients := e.Clients
 	r := Diagnosis{Processes: []Process{}, Findings: []string{}}
 	var paths session.Paths
-	for _, c := range clients {
+	for _, c := range e.Clients {
 		r.Launches += c.Launches
 		paths |= c.Paths
 		if c.Paths != 0 || c.Launches != 0 || c.Copies != 0 || c.MemoryRefused != 0 {
@@ -77,26 +76,27 @@ func Diagnose(e Evidence) Diagnosis {
 			})
 		}
 	}
-	r.Verdict = verdict(len(clients), r.Launches, paths)
-	if r.Verdict == NotLoaded && !e.JoinsAtLoad {
-		r.Verdict = Unreached
+	if r.Verdict = verdict(e, r.Launches, paths); r.Verdict == Seen {
+		return r
 	}
-	for _, c := range clients {
-		if r.Verdict != Seen && c.Living() {
+	for _, c := range e.Clients {
+		if c.Living() && r.Launches == 0 {
 			r.Findings = append(r.Findings, fmt.Sprintf("it still runs in the background (process %d)", c.PID()))
 			return r
 		}
 	}
-	if why := ReasonUnhooked(e.Path); e.Path != "" && why != "" && r.Verdict != Seen {
+	if why := ReasonUnhooked(e.Path); e.Path != "" && why != "" {
 		r.Findings = append(r.Findings, fmt.Sprintf("%s %s, so no library can be preloaded into it", e.Path, why))
 	}
 	r.explain(paths)
 	return r
 }
 
-func verdict(clients int, launches uint64, paths session.Paths) Verdict {
+func verdict(e Evidence, launches uint64, paths session.Paths) Verdict {
 	switch {
-	case clients == 0:
+	case len(e.Clients) == 0 && !e.JoinsAtLoad:
+		return Unreached
+	case len(e.Clients) == 0:
 		return NotLoaded
 	case launches > 0 && paths&unseen != 0 && paths&session.PathShim == 0: // whom no preload reaches, the shim does
 		return Partial
@@ -111,46 +111,39 @@ func verdict(clients int, launches uint64, paths session.Paths) Verdict {
 	}
 }
 
+// useShim tells how to reach a program that no preloaded library reaches.
+const useShim = "put the directory of deft build-hook --shim first in LD_LIBRARY_PATH"
+
 // explain adds what a verdict means and what to do.
 func (r *Diagnosis) explain(paths session.Paths) {
-	say := func(format string, args ...any) { r.Findings = append(r.Findings, fmt.Sprintf(format, args...)) }
-	switch r.Verdict {
-	case NotLoaded:
-		say("no process loaded libdeft.so: the program is static or of another libc (musl), changes its user or group, or clears LD_PRELOAD")
-	case Unreached:
-		say("it did not come to the driver through the hook, as a program that uses no GPU, changes its user or group, clears LD_PRELOAD or leaves a process in the background; deft doctor -- COMMAND tells more")
-	case Driverless:
-		if paths&session.PathDlopen != 0 {
-			say("the program could not open libcuda.so.1, or was killed at once: check that a driver is installed")
-		} else {
-			say("the hook was loaded, but not libcuda.so.1: the program does not use CUDA, found no GPU, or starts another program without LD_PRELOAD or as another user")
-		}
-	case NoLaunch:
-		say("the program got the driver's functions through the hook but launched nothing")
-		var copies, captured, refused uint64
-		for _, p := range r.Processes {
-			copies += p.Copies
-			captured += p.Captured
-			refused += p.Refused
-		}
-		if refused > 0 {
-			say("%d allocations were refused by its memory quota (--memory-quota)", refused)
-		}
-		if copies > 0 {
-			say("it only copied memory, %d times", copies)
-		}
-		if captured > 0 {
-			say("it captured %d launches into graphs and launched none of them", captured)
-		}
+	var copies, captured, refused uint64
+	for _, p := range r.Processes {
+		copies += p.Copies
+		captured += p.Captured
+		refused += p.Refused
 	}
-	if paths&session.PathDeepbind != 0 {
-		say("a library was opened with RTLD_DEEPBIND: no preloaded library sees its launches; set DEFT_DEEPBIND=strip, or put the directory of deft build-hook --shim first in LD_LIBRARY_PATH")
-	} else if paths&session.PathNamespace != 0 {
-		say("a library was opened in a namespace of its own (dlmopen): no preloaded library sees its launches; put the directory of deft build-hook --shim first in LD_LIBRARY_PATH")
-	} else if r.Verdict == Bypassed {
-		say("libcuda.so.1 was loaded, but no launch went through the hook: put the directory of deft build-hook --shim first in LD_LIBRARY_PATH")
-	}
-	if paths&session.PathExportTable != 0 && r.Verdict != Seen { // every program of the CUDA runtime asks for one
-		say("the program uses a private table of the driver, as profilers and the CUDA runtime do: calls through it are not seen")
+	deepbind, namespace, opened := paths&session.PathDeepbind != 0, paths&session.PathNamespace != 0, paths&session.PathDlopen != 0
+	none := r.Verdict == NoLaunch
+	for _, f := range []struct {
+		applies bool
+		finding string
+	}{
+		{r.Verdict == NotLoaded, "no process loaded libdeft.so: the program is static or of another libc (musl), changes its user or group, or clears LD_PRELOAD"},
+		{r.Verdict == Unreached, "it did not come to the driver through the hook, as a program that uses no GPU, changes its user or group, clears LD_PRELOAD or leaves a process in the background; deft doctor -- COMMAND tells more"},
+		{r.Verdict == Driverless && opened, "the program could not open libcuda.so.1, or was killed at once: check that a driver is installed"},
+		{r.Verdict == Driverless && !opened, "the hook was loaded, but not libcuda.so.1: the program does not use CUDA, found no GPU, or starts another program without LD_PRELOAD or as another user"},
+		{none, "the program got the driver's functions through the hook but launched nothing"},
+		{none && refused > 0, fmt.Sprintf("%d allocations were refused by its memory quota (--memory-quota)", refused)},
+		{none && copies > 0, fmt.Sprintf("it only copied memory, %d times", copies)},
+		{none && captured > 0, fmt.Sprintf("it captured %d launches into graphs and launched none of them", captured)},
+		{deepbind, "a library was opened with RTLD_DEEPBIND: no preloaded library sees its launches; set DEFT_DEEPBIND=strip, or " + useShim},
+		{namespace, "a library was opened in a namespace of its own (dlmopen): no preloaded library sees its launches; " + useShim},
+		{r.Verdict == Bypassed && !deepbind && !namespace, "libcuda.so.1 was loaded, but no launch went through the hook: " + useShim},
+		// Every program of the CUDA runtime asks for a private table.
+		{paths&session.PathExportTable != 0, "the program uses a private table of the driver, as profilers and the CUDA runtime do: calls through it are not seen"},
+	} {
+		if f.applies {
+			r.Findings = append(r.Findings, f.finding)
+		}
 	}
 }
