@@ -27,8 +27,8 @@ type Experiment struct {
 	Seed     uint64  `field:"seed"`
 	Jitter   float64 `field:"jitter"` // standard deviation of kernel times and sleeps as a share of them
 	Device   device.Settings
-	SyncCost time.Duration `field:"sync_ns"`     // of the host at a synchronization point; 0 the default
-	Reaction time.Duration `field:"reaction_ns"` // from a change to the policy's answer
+	SyncCost time.Duration `field:"sync_ns" unit:"ns"`     // of the host at a synchronization point; 0 the default
+	Reaction time.Duration `field:"reaction_ns" unit:"ns"` // from a change to the policy's answer
 
 	Warnings []error // quirks of the file, in file order
 }
@@ -80,7 +80,7 @@ type Model struct {
 
 	ModelName   string        // torchvision factory, or a name of ours
 	ModelWeight string        `field:"model_weight"`
-	SleepTime   time.Duration `field:"sleep_time"` // between the end of a job and the begin of the next
+	SleepTime   time.Duration `field:"sleep_time" unit:"s"` // between the end of a job and the begin of the next
 	InputFile   string        `field:"input_file_path"`
 	OutputDir   string        `field:"output_file_path"`
 	OutputName  string        // stem of the log files
@@ -88,7 +88,7 @@ type Model struct {
 	Height      int           // px; 0 where the file gives no size
 	Width       int
 	BatchSize   int    `field:"batch_size" low:"1"`
-	SyncLevel   string `field:"sync_level"` // "", "kernel" or "layer"
+	SyncLevel   string `field:"sync_level" values:"kernel layer"` // "" for neither
 	PythonPath  string `field:"python_path"`
 	RepoPath    string `field:"repo_path"`
 
@@ -96,11 +96,11 @@ type Model struct {
 	Kernels     int    `field:"kernels" low:"1"` // launches of a job; 0: the model's profile
 	KernelTimes []time.Duration
 	TracePause  time.Duration // between two jobs of the trace
-	Graph       int           `field:"graph" low:"1"` // kernels that are launched together, as one CUDA graph; 0 none are
-	LaunchCost  time.Duration `field:"launch_ns"`     // host time of a launch, virtual clock; 0 the default
-	Period      time.Duration `field:"period_ms"`
+	Graph       int           `field:"graph" low:"1"`       // kernels that are launched together, as one CUDA graph; 0 none are
+	LaunchCost  time.Duration `field:"launch_ns" unit:"ns"` // host time of a launch, virtual clock; 0 the default
+	Period      time.Duration `field:"period_ms" unit:"ms"`
 	Compile     bool          `field:"compile"` // by torch.compile, on a GPU
-	Start       time.Duration `field:"start_ms"`
+	Start       time.Duration `field:"start_ms" unit:"ms"`
 }
 
 // Load reads an experiment, and the traces that it names, from files.

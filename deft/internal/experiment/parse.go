@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/policy"
 )
@@ -17,11 +20,11 @@ import (
 // Parse reads an experiment from JSON text, or YAML; file names it in errors, which are
 // of type [*Error].
 func Parse(file string, text []byte) (*Experiment, error) {
-	root, quirks, err := parseTree(file, text)
+	root, err := parseTree(file, text)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{file: file, warnings: quirks}
+	r := &reader{file: file, lines: countLines(text)}
 	x := r.experiment(root)
 	if r.err != nil {
 		return nil, r.err
@@ -34,18 +37,19 @@ func Parse(file string, text []byte) (*Experiment, error) {
 // with zero values after it.
 type reader struct {
 	file     string
+	lines    int
 	err      error
 	warnings []error
 }
 
 func (r *reader) fail(n node, format string, args ...any) {
 	if r.err == nil {
-		r.err = &Error{r.file, n.line, n.path, fmt.Sprintf(format, args...)}
+		r.err = &Error{r.file, min(n.Line, r.lines), n.path, fmt.Sprintf(format, args...)}
 	}
 }
 
 func (r *reader) warn(n node, format string, args ...any) {
-	r.warnings = append(r.warnings, &Warning{r.file, n.line, n.path, fmt.Sprintf(format, args...)})
+	r.warnings = append(r.warnings, &Warning{r.file, min(n.Line, r.lines), n.path, fmt.Sprintf(format, args...)})
 }
 
 // object reads the fields of a JSON object one by one.
@@ -56,63 +60,53 @@ type object struct {
 }
 
 func (r *reader) object(n node) *object {
-	if n.kind != kindObject {
+	if n.kind() != kindObject {
 		r.fail(n, "want an object, have %s", n.describe())
+		n.Node = &yaml.Node{Kind: yaml.MappingNode, Line: n.Line}
 	}
 	return &object{r, n, map[string]bool{}}
 }
 
-// describe returns a value as an error shows it.
-func (n node) describe() string {
-	switch n.kind {
-	case kindBool, kindNumber:
-		return n.text
-	case kindString:
-		return fmt.Sprintf("%.40q", n.text)
-	}
-	if n.kind == kindArray && len(n.items) == 0 {
-		return "an empty array"
-	}
-	return string(n.kind)
-}
-
-// field returns a field; ok is false if it is absent or null.
-func (o *object) field(key string) (node, bool) {
+// field returns a field, the last of equal keys as in Python; ok is false if it is absent or
+// null.
+func (o *object) field(key string) (n node, ok bool) {
 	o.used[key] = true
-	n, ok := o.node.fields[key]
-	return n, ok && n.kind != kindNull
+	for i := 0; i < len(o.node.Content); i += 2 {
+		if o.node.Content[i].Value == key {
+			n = node{o.node.Content[i+1], o.node.fieldPath(key)}
+		}
+	}
+	return n, n.Node != nil && n.kind() != kindNull
 }
 
 // requiredField returns a field and fails if it is absent.
 func (o *object) requiredField(key string) (node, bool) {
 	n, ok := o.field(key)
 	if !ok {
-		at := o.node
-		at.path = joinPath(at.path, key)
-		o.r.fail(at, "missing")
+		o.r.fail(node{o.node.Node, o.node.fieldPath(key)}, "missing")
 	}
 	return n, ok
 }
 
-func joinPath(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
-
-// warnUnknown warns about the fields that were not read.
-func (o *object) warnUnknown() {
-	for _, key := range o.node.order {
-		if !o.used[key] {
-			o.r.warn(o.node.fields[key], "unknown field, ignored")
+// warnOthers warns about the fields that were not read and those that are given twice.
+func (o *object) warnOthers() {
+	seen := map[string]bool{}
+	for i := 0; i < len(o.node.Content); i += 2 {
+		key := o.node.Content[i].Value
+		n := node{o.node.Content[i+1], o.node.fieldPath(key)}
+		switch {
+		case seen[key]:
+			o.r.warn(n, "given twice; the last value is used")
+		case !o.used[key]:
+			o.r.warn(n, "unknown field, ignored")
 		}
+		seen[key] = true
 	}
 }
 
 // decode sets the fields of a struct that name a key in their tag, and that the object
-// has; "low" is the least value of a number. A time is in the unit that ends its key:
-// _ms, _ns, else seconds.
+// has: "low" is the least value of a number, "unit" that of a time, and "values" lists those
+// of a text.
 func (o *object) decode(to any) {
 	v := reflect.ValueOf(to).Elem()
 	for f, field := range v.Fields() {
@@ -125,78 +119,73 @@ func (o *object) decode(to any) {
 			continue
 		}
 		low, _ := strconv.Atoi(f.Tag.Get("low"))
-		switch p := field.Addr().Interface().(type) {
-		case *string:
-			*p = o.r.text(n)
-		case *bool:
-			*p = o.r.flag(n)
-		case *int:
-			*p = o.r.whole(n, low)
-		case *uint64:
-			*p = uint64(o.r.whole(n, low))
-		case *float64:
-			*p = o.r.number(n, float64(low))
-		case *time.Duration:
-			*p = o.r.duration(n)
+		unit, _ := time.ParseDuration("1" + f.Tag.Get("unit"))
+		switch field.Kind() {
+		case reflect.String:
+			field.SetString(o.r.text(n, f.Tag.Get("values")))
+		case reflect.Bool:
+			field.SetBool(o.r.flag(n))
+		case reflect.Int:
+			field.SetInt(int64(o.r.whole(n, low)))
+		case reflect.Uint64:
+			field.SetUint(uint64(o.r.whole(n, low)))
+		case reflect.Float64:
+			field.SetFloat(o.r.number(n, kindNumber, float64(low), maxNumber))
+		case reflect.Int64:
+			field.SetInt(int64(o.r.duration(n, unit)))
 		}
 	}
 }
 
-func (r *reader) text(n node) string {
-	if n.kind != kindString {
+// text returns a text, one of several values with blanks between if there are any.
+func (r *reader) text(n node, values string) string {
+	if n.kind() != kindText {
 		r.fail(n, "want text, have %s", n.describe())
 	}
-	return n.text
+	if all := strings.Split(values, " "); values != "" && n.Value != "" && !slices.Contains(all, n.Value) {
+		r.fail(n, "want one of %q, have %s", all, n.describe())
+	}
+	return n.Value
 }
 
 func (r *reader) flag(n node) bool {
-	on, err := strconv.ParseBool(n.text)
-	if n.kind != kindBool || err != nil {
+	on, err := strconv.ParseBool(n.Value)
+	if n.kind() != kindBool || err != nil {
 		r.fail(n, "want true or false, have %s", n.describe())
 	}
 	return on
 }
 
-// number returns a finite number of low or more.
-func (r *reader) number(n node, low float64) float64 {
-	v, err := strconv.ParseFloat(n.text, 64)
-	if v > maxNumber && err == nil && n.kind == kindNumber {
-		r.fail(n, "want at most %v, have %s", float64(maxNumber), n.describe())
-		return low
-	}
-	if n.kind != kindNumber || err != nil || !(v >= low) {
-		r.fail(n, "want a number of %v or more, have %s", low, n.describe())
-		return low
-	}
-	return v
-}
-
 // maxNumber bounds every number of a configuration: as nanoseconds it is 104 days.
 const maxNumber = 9e15
 
+// number returns a number between two others; what names it.
+func (r *reader) number(n node, what string, low, most float64) float64 {
+	v, err := strconv.ParseFloat(n.Value, 64)
+	switch {
+	case n.kind() != kindNumber || err != nil || !(v >= low):
+		r.fail(n, "want %s of %v or more, have %s", what, low, n.describe())
+	case v > most:
+		r.fail(n, "want at most %.10g, have %s", most, n.describe())
+	default:
+		return v
+	}
+	return low
+}
+
 // whole returns a whole number of low or more; 3.0 is one, as in Python.
 func (r *reader) whole(n node, low int) int {
-	v, err := strconv.ParseFloat(n.text, 64)
-	if v > math.MaxInt32 && err == nil && n.kind == kindNumber {
-		r.fail(n, "want at most %d, have %s", math.MaxInt32, n.describe())
-		return low
-	}
-	if n.kind != kindNumber || err != nil || v != math.Trunc(v) || v < float64(low) {
-		r.fail(n, "want a whole number of %d or more, have %s", low, n.describe())
-		return low
+	const what = "a whole number"
+	v := r.number(n, what, float64(low), math.MaxInt32)
+	if v != math.Trunc(v) {
+		r.fail(n, "want %s of %d or more, have %s", what, low, n.describe())
 	}
 	return int(v)
 }
 
-// duration returns a time of 0 or more; the key names its unit.
-func (r *reader) duration(n node) time.Duration {
-	unit := time.Second
-	if strings.Contains(n.path, "_ms") {
-		unit = time.Millisecond
-	} else if strings.Contains(n.path, "_ns") {
-		unit = time.Nanosecond
-	}
-	v := r.number(n, 0) * float64(unit)
+// duration returns a time of 0 or more, given in a unit.
+func (r *reader) duration(n node, unit time.Duration) time.Duration {
+	v := r.number(n, kindNumber, 0, maxNumber) * float64(unit)
 	if v > maxNumber {
 		r.fail(n, "%s is too long", n.describe())
 		return 0
@@ -208,7 +197,7 @@ func (r *reader) experiment(root node) *Experiment {
 	o := r.object(root)
 	x := &Experiment{MinJobs: 10}
 	if n, ok := o.requiredField("exp_dur"); ok {
-		if x.Duration = r.duration(n); x.Duration == 0 {
+		if x.Duration = r.duration(n, time.Second); x.Duration == 0 {
 			r.fail(n, "want a duration above 0 s, have %s", n.describe())
 		}
 	}
@@ -218,55 +207,52 @@ func (r *reader) experiment(root node) *Experiment {
 		r.fail(n, "want a number above 1, at most %d, have %s", policy.MaxSlack, n.describe())
 	}
 	models, ok := o.requiredField("models")
-	if ok && (models.kind != kindArray || len(models.items) == 0) {
+	if ok && (models.kind() != kindArray || len(models.Content) == 0) {
 		r.fail(models, "want an array of one model or more, have %s", models.describe())
 	}
-	for _, n := range models.items {
-		x.Models = append(x.Models, r.model(n))
+	if r.err != nil {
+		return x
 	}
-	o.warnUnknown()
-	r.distinctLogs(models, x.Models)
+	for i := range models.Content {
+		x.Models = append(x.Models, r.model(models.item(i)))
+	}
+	o.warnOthers()
+	if first, second := duplicateLogs(x.Models); second > 0 {
+		at := models.item(second)
+		at.path += ".output_file_name"
+		r.fail(at, "%s is also the log of models[%d]", x.Models[second].CSV(), first)
+	}
 	return x
 }
 
 // device reads the constants of the simulated device.
 func (o *object) device() device.Settings {
 	own := struct {
-		Turn    time.Duration `field:"slice_ms"`
-		Switch  time.Duration `field:"switch_ns"`
-		Overlap float64       `field:"overlap"`
-		Ahead   int           `field:"ahead" low:"1"`
-	}{}
+		Discipline device.Discipline `field:"discipline" values:"fifo turns mps"`
+		Turn       time.Duration     `field:"slice_ms" unit:"ms"`
+		Switch     time.Duration     `field:"switch_ns" unit:"ns"`
+		Overlap    float64           `field:"overlap"`
+		Ahead      int               `field:"ahead" low:"1"`
+	}{Discipline: device.FIFO}
 	o.decode(&own)
-	s := device.Settings{Discipline: device.FIFO, Turn: own.Turn, Switch: own.Switch, Overlap: own.Overlap, Ahead: own.Ahead}
-	if s.Overlap > 1 {
-		o.r.fail(o.node.fields["overlap"], "want a share of at most 1, have %v", s.Overlap)
+	if n, _ := o.field("overlap"); own.Overlap > 1 {
+		o.r.fail(n, "want a share of at most 1, have %v", own.Overlap)
 	}
-	n, ok := o.field("discipline")
-	if !ok {
-		return s
-	}
-	switch n.text {
-	case "fifo", "turns", "mps":
-		s.Discipline = device.Discipline(n.text)
-	default:
-		o.r.fail(n, `want "fifo", "turns" or "mps", have %s`, n.describe())
-	}
-	return s
+	return device.Settings{Discipline: own.Discipline, Turn: own.Turn, Switch: own.Switch, Overlap: own.Overlap, Ahead: own.Ahead}
 }
 
 func (r *reader) model(n node) Model {
 	o := r.object(n)
 	m := Model{BatchSize: 1}
 	if name, ok := o.requiredField("model_name"); ok {
-		if m.ModelName = r.text(name); m.ModelName == "" {
+		if m.ModelName = r.text(name, ""); m.ModelName == "" {
 			r.fail(name, "want the name of a model, have %s", name.describe())
 		}
 	}
 	own := struct {
 		Priority int           `field:"priority"`
 		Weight   float64       `field:"weight"`
-		Deadline time.Duration `field:"deadline_ms"`
+		Deadline time.Duration `field:"deadline_ms" unit:"ms"`
 	}{Weight: 1}
 	o.decode(&m)
 	o.decode(&own)
@@ -274,15 +260,11 @@ func (r *reader) model(n node) Model {
 	m.Terms = policy.Terms{Name: m.OutputName, Priority: own.Priority, Weight: own.Weight, Deadline: own.Deadline}
 	m.Height, m.Width = o.size(m.Resize)
 	m.Control = o.control()
-	if !slices.Contains([]string{"", "layer", "kernel"}, m.SyncLevel) {
-		n := o.node.fields["sync_level"]
-		r.fail(n, `want "", "layer" or "kernel", have %s`, n.describe())
-	}
-	if m.Weight == 0 {
-		r.fail(o.node.fields["weight"], "want a weight above 0, have 0")
+	if n, _ := o.field("weight"); m.Weight == 0 {
+		r.fail(n, "want a weight above 0, have 0")
 	}
 	o.kernels(&m)
-	o.warnUnknown()
+	o.warnOthers()
 	return m
 }
 
@@ -292,10 +274,10 @@ func (o *object) stem(model string) string {
 	if !ok {
 		return filepath.Base(model)
 	}
-	if name := o.r.text(n); name == "" || name != filepath.Base(name) || name == "." || name == ".." {
+	if name := o.r.text(n, ""); name == "" || name != filepath.Base(name) || name == "." || name == ".." {
 		o.r.fail(n, "want the stem of a file name, have %s", n.describe())
 	}
-	return n.text
+	return n.Value
 }
 
 func (o *object) size(needed bool) (height, width int) {
@@ -306,11 +288,11 @@ func (o *object) size(needed bool) (height, width int) {
 		}
 		return 0, 0
 	}
-	if n.kind != kindArray || len(n.items) != 2 {
+	if n.kind() != kindArray || len(n.Content) != 2 {
 		o.r.fail(n, "want [height, width] in px, have %s", n.describe())
 		return 0, 0
 	}
-	return o.r.whole(n.items[0], 1), o.r.whole(n.items[1], 1)
+	return o.r.whole(n.item(0), 1), o.r.whole(n.item(1), 1)
 }
 
 // control reads the original's control of a model.
@@ -328,14 +310,14 @@ func (o *object) control() (c Control) {
 		}
 		l := o.r.object(limit)
 		l.decode(&every)
-		l.warnUnknown()
+		l.warnOthers()
 		c.SyncEvery = every.Sync
 	}
 	var event struct {
 		On bool `field:"controlEvent"`
 	}
 	in.decode(&event)
-	in.warnUnknown()
+	in.warnOthers()
 	switch {
 	case c.On && event.On:
 		o.r.warn(n, "controlEvent is ignored: controlsync or the policy bounds the queue")
@@ -349,13 +331,13 @@ func (o *object) control() (c Control) {
 const maxKernels = 1_000_000
 
 func (o *object) kernels(m *Model) {
-	if m.Kernels > maxKernels {
-		o.r.fail(o.node.fields["kernels"], "more than %d kernels in a job", maxKernels)
+	if n, _ := o.field("kernels"); m.Kernels > maxKernels {
+		o.r.fail(n, "more than %d kernels in a job", maxKernels)
 		return
 	}
 	times, ok := o.field("kernel_ns")
-	if m.Trace != "" && (ok || m.Kernels > 0 || m.Graph > 0) {
-		o.r.fail(o.node.fields["trace"], "want either a trace or kernels")
+	if n, _ := o.field("trace"); m.Trace != "" && (ok || m.Kernels > 0 || m.Graph > 0) {
+		o.r.fail(n, "want either a trace or kernels")
 		return
 	}
 	if !ok {
@@ -364,33 +346,21 @@ func (o *object) kernels(m *Model) {
 		}
 		return
 	}
-	if times.kind == kindArray {
-		for _, n := range times.items {
-			m.KernelTimes = append(m.KernelTimes, o.r.duration(n))
+	if times.kind() == kindArray {
+		for i := range times.Content {
+			m.KernelTimes = append(m.KernelTimes, o.r.duration(times.item(i), time.Nanosecond))
 		}
-		if m.Kernels == 0 {
-			m.Kernels = len(times.items)
-		}
-		if m.Kernels != len(times.items) || m.Kernels == 0 {
-			o.r.fail(times, "%d times for %d kernels", len(times.items), m.Kernels)
+		if m.Kernels = cmp.Or(m.Kernels, len(m.KernelTimes)); m.Kernels != len(m.KernelTimes) || m.Kernels == 0 {
+			o.r.fail(times, "%d times for %d kernels", len(m.KernelTimes), m.Kernels)
 		}
 		return
 	}
-	each := o.r.duration(times)
+	each := o.r.duration(times, time.Nanosecond)
 	if m.Kernels == 0 {
 		o.requiredField("kernels")
 	}
 	for range m.Kernels {
 		m.KernelTimes = append(m.KernelTimes, each)
-	}
-}
-
-// distinctLogs refuses two models that would overwrite each other's log.
-func (r *reader) distinctLogs(models node, all []Model) {
-	if first, second := duplicateLogs(all); second > 0 {
-		at := models.items[second]
-		at.path += ".output_file_name"
-		r.fail(at, "%s is also the log of models[%d]", all[second].CSV(), first)
 	}
 }
 

@@ -158,7 +158,7 @@ func TestParseRefuses(t *testing.T) {
 		{"comma alone", `{"models": [,], "exp_dur": 1}`, "x.json:1: neither JSON nor YAML"},
 		{"two texts", one(`"priority": 0`) + "\n{}", "x.json:1: neither JSON nor YAML"},
 		{"two documents", one(`"priority": 0`) + "\n---\n{}", "x.json:2: neither JSON nor YAML: more text after the end"},
-		{"alias", "{\"models\": &a [],\n\"exp_dur\": *a}", "x.json:2: exp_dur: want a value, have an alias"},
+		{"alias", "{\"models\": &a [],\n\"exp_dur\": *a}", "x.json:2: exp_dur: want a number of 0 or more, have an alias"},
 		{"no number", `{"models": [], "exp_dur": .nan}`, "exp_dur: want a number of 0 or more, have .nan"},
 		{"an array", "[]", "x.json:1: want an object, have an empty array"},
 		{"no models", `{"exp_dur": 1}`, "models: missing"},
