@@ -60,23 +60,14 @@ func (b *control) slack() float64 {
 func (b *control) Decide(now time.Duration, clients []policy.Client, directives []policy.Directive) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var free []policy.Client
-	var at []int
 	present := map[int]bool{}
 	for i, c := range clients {
 		present[c.ID] = true
-		if b.paused[c.ID] {
-			directives[i].Closed = true
-			continue
-		}
-		free, at = append(free, c), append(at, i)
+		directives[i].Closed = b.paused[c.ID]
 	}
 	maps.DeleteFunc(b.paused, func(id int, _ bool) bool { return !present[id] })
-	answers := make([]policy.Directive, len(free))
-	next := b.policy.Decide(now, free, answers)
-	for k, i := range at {
-		directives[i] = answers[k]
-	}
+	isFree := func(c policy.Client) bool { return !b.paused[c.ID] }
+	next := policy.DecideFor(now, clients, directives, isFree, b.policy.Decide)
 	b.count(now, clients, directives)
 	return next
 }

@@ -51,22 +51,7 @@ const rankPatience = 5 * time.Millisecond
 
 // Decide implements [Policy]. It leaves out clients that are exempt.
 func (d *Devices) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
-	if !slices.ContainsFunc(clients, func(c Client) bool { return c.Exempt }) {
-		return d.decide(now, clients, directives)
-	}
-	var subject []Client
-	var at []int
-	for i, c := range clients {
-		if !c.Exempt {
-			subject, at = append(subject, c), append(at, i)
-		}
-	}
-	answers := make([]Directive, len(subject))
-	next := d.decide(now, subject, answers)
-	for i, a := range answers {
-		directives[at[i]] = a
-	}
-	return next
+	return DecideFor(now, clients, directives, func(c Client) bool { return !c.Exempt }, d.decide)
 }
 
 // decide runs the policy of each group of devices.
@@ -75,16 +60,18 @@ func (d *Devices) decide(now time.Duration, clients []Client, directives []Direc
 		return d.group(clients).policy.Decide(now, clients, directives)
 	}
 	next := Never
-	for _, members := range coupledDevices(clients) {
-		own := make([]Client, len(members))
-		for i, m := range members {
-			own[i] = clients[m]
+	root := coupledDevices(clients)
+	decided := map[uint64]bool{}
+	for _, c := range clients {
+		r := root(c.Device)
+		if decided[r] {
+			continue
 		}
-		answers := make([]Directive, len(own))
-		next = min(next, d.group(own).decide(now, own, answers))
-		for i, m := range members {
-			directives[m] = answers[i]
-		}
+		decided[r] = true
+		isMember := func(o Client) bool { return root(o.Device) == r }
+		next = min(next, DecideFor(now, clients, directives, isMember, func(now time.Duration, own []Client, answers []Directive) time.Duration {
+			return d.group(own).decide(now, own, answers)
+		}))
 	}
 	return next
 }
@@ -103,10 +90,11 @@ func (d *Devices) group(clients []Client) *group {
 	return d.groups[key]
 }
 
-// coupledDevices groups clients whose devices gangs couple, in order.
-func coupledDevices(clients []Client) [][]int {
+// coupledDevices returns a function from a device to one that gangs couple with it, the same
+// for all of them.
+func coupledDevices(clients []Client) (root func(device uint64) uint64) {
 	of := map[uint64]uint64{} // device -> a device of the same group
-	root := func(device uint64) uint64 {
+	root = func(device uint64) uint64 {
 		for of[device] != device {
 			device = of[device]
 		}
@@ -125,17 +113,7 @@ func coupledDevices(clients []Client) [][]int {
 		}
 		of[root(c.Device)] = root(first[c.Gang])
 	}
-	at := map[uint64]int{}
-	var groups [][]int
-	for i, c := range clients {
-		r := root(c.Device)
-		if _, known := at[r]; !known {
-			at[r] = len(groups)
-			groups = append(groups, nil)
-		}
-		groups[at[r]] = append(groups[at[r]], i)
-	}
-	return groups
+	return root
 }
 
 // decide runs the policy with one client for each gang.

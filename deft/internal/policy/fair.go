@@ -24,7 +24,6 @@ type virtual struct {
 	time    float64 // ns of device time per unit of weight
 	gpu     time.Duration
 	working bool
-	at      time.Duration // when it last had work
 }
 
 // granularity is the time by which one client may run ahead of another; set by hand.
@@ -43,8 +42,8 @@ func (f *Fair) Decide(now time.Duration, clients []Client, directives []Directiv
 	f.presence.observe(now, clients)
 	next := f.presence.decide(now, clients, anotherHasJob(clients))
 	f.chargeClients(clients)
-	f.chooseClients(now, clients)
-	f.presence.giveDevice(f.presence.effectiveHolder(f.holder, clients), clients, directives)
+	f.chooseHolder(clients)
+	f.presence.giveDevice(f.holder, clients, directives)
 	f.widenBounds(clients, directives)
 	if highestPriority(clients, isActive) == math.MinInt || len(clients) == 1 {
 		return Never
@@ -106,34 +105,22 @@ func (f *Fair) chargeClients(clients []Client) {
 	}
 }
 
-// betweenJobs is the pause that the holder may make between two jobs before another client gets
-// the device for a launch that is longer than a turn.
-const betweenJobs = granularity / 2
-
-// chooseClients keeps the holder until another is behind it by the granularity.
-func (f *Fair) chooseClients(now time.Duration, clients []Client) {
+// chooseHolder keeps the holder until another is behind it by the granularity.
+func (f *Fair) chooseHolder(clients []Client) {
 	best := noHolder
 	least, own := math.Inf(1), math.Inf(1)
 	var weight float64
-	long, pauses := false, false // the best one's launches; the holder between two jobs
 	for _, c := range clients {
-		v := f.virtual[c.ID]
 		if !f.presence.usesDevice(c) {
-			pauses = pauses || c.ID == f.holder && !c.Active && now-v.at < betweenJobs
 			continue
 		}
-		v.at = now
-		f.virtual[c.ID] = v
+		v := f.virtual[c.ID]
 		if v.time < least {
 			best, least = c.ID, v.time
-			long = c.Longest > granularity
 		}
 		if c.ID == f.holder {
 			own, weight = v.time, c.weight()
 		}
-	}
-	if pauses && long && f.virtual[f.holder].time < least {
-		return
 	}
 	if math.IsInf(own, 1) || own-least > float64(granularity)/weight {
 		f.holder = best

@@ -69,35 +69,6 @@ func TestFairCreditCoversALaunch(t *testing.T) {
 	}
 }
 
-// While a launch that is longer than a turn runs, the next holder waits: behind it, its
-// kernels would count the launch's time. Between two of its jobs it keeps the turn for a
-// moment.
-func TestFairNextToLongLaunches(t *testing.T) {
-	f := NewFair(Settings{})
-	long, short := Client{Active: true, InFlight: 1, Longest: 40 * ms}, Client{Active: true, Drained: true}
-	decide(t, f, 0, long, short)
-	long.GPU = 100 * ms
-	steps := []struct {
-		at   time.Duration
-		do   func()
-		want string
-	}{
-		{100 * ms, func() {}, "xx"},
-		{101 * ms, func() { long.InFlight, long.Drained = 0, true }, "x-"},
-		{102 * ms, func() { short.Drained, short.InFlight, short.GPU = false, 1, ms }, "x-"},
-		{102*ms + ms/2, func() { short.Active, short.InFlight, short.Jobs = false, 0, 1 }, "x-"},
-		{102*ms + ms*3/4, func() { short.Active, short.InFlight, short.Begin = true, 1, 102*ms+ms*3/4 }, "x-"},
-		{103 * ms, func() { short.Active, short.InFlight, short.Jobs = false, 0, 2 }, "x-"},
-		{105 * ms, func() {}, "-x"},
-	}
-	for _, s := range steps {
-		s.do()
-		if d, _ := decide(t, f, s.at, long, short); closed(d) != s.want {
-			t.Errorf("at %v: %s, want %s", s.at, closed(d), s.want)
-		}
-	}
-}
-
 // Kernels that are not known to be done count for as long as they have been queued.
 func TestChargedTime(t *testing.T) {
 	for _, tt := range []struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/foretime/foretime/deft/internal/device"
@@ -76,6 +77,27 @@ type Policy interface {
 	// the next decision if no client changes before: after now, or Never. Clients are
 	// in ascending order of ID.
 	Decide(now time.Duration, clients []Client, directives []Directive) time.Duration
+}
+
+// DecideFor calls decide for the clients that keep accepts, and leaves the directives of the
+// others as they are.
+func DecideFor(now time.Duration, clients []Client, directives []Directive, keep func(Client) bool, decide func(time.Duration, []Client, []Directive) time.Duration) time.Duration {
+	if !slices.ContainsFunc(clients, func(c Client) bool { return !keep(c) }) {
+		return decide(now, clients, directives)
+	}
+	var subject []Client
+	var at []int
+	for i, c := range clients {
+		if keep(c) {
+			subject, at = append(subject, c), append(at, i)
+		}
+	}
+	answers := make([]Directive, len(subject))
+	next := decide(now, subject, answers)
+	for i, a := range answers {
+		directives[at[i]] = a
+	}
+	return next
 }
 
 // None lets every client launch freely and only counts.

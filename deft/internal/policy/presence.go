@@ -26,6 +26,11 @@ const (
 	// busyLimit is the share of its job's time above which a client's kernels fill the
 	// device: nothing is given away between its launches.
 	busyLimit = 0.8
+	// gapLimit is the longest time without kernels for which the gate of others stays
+	// closed because a client may launch at once: a program that is stopped, debugged or
+	// busy on its host counts as absent after it. Two turns of a device without MPS, set
+	// by hand.
+	gapLimit = 5 * time.Millisecond
 	// earlyPart is the part of the kernels between two waits of a client after which others are
 	// not let in between its launches: it would pay as much, for less of their time.
 	earlyPart = 0.25
@@ -34,9 +39,10 @@ const (
 // presence decides which clients use the device: those with a job, except while the job
 // has had nothing on the device for longer than it costs to give the gap away. All
 // policies that stop others for a client use it. It gives away
-//   - a gap, after the time that the client's own gaps make best ([gaps.threshold]), if
-//     the client has saved up what it loses when it comes back: a part slack-1 of its
-//     jobs' time;
+//   - a gap, after as long as giving it costs, at most gapLimit, if the client has saved up
+//     what it loses when it comes back: a part slack-1 of its jobs' time. This is the
+//     break-even rule of ski rental, at most twice as dear as knowing each gap's length in
+//     advance (Karlin, Manasse, McGeoch and Owicki 1994);
 //   - the time between the launches of a client that does not fill the device, as long
 //     as it has saved up what it loses at its next synchronization.
 type presence struct {
@@ -52,14 +58,12 @@ type clientHistory struct {
 	launches uint64
 	begin    time.Duration
 	idle     time.Duration // since when it has had nothing on the device
-	busy     bool          // it had
 	open     bool          // its gate was, since the last observation
 	absent   bool
 	paced    bool          // absent between launches, not in a gap
 	ahead    time.Duration // while absent, what others may have in flight
 	saved    float64       // ns that it may lose
 	mayLose  float64       // ... of them until its next synchronization
-	gaps     gaps          // in its jobs
 
 	alone  bool // others were stopped, with nothing on the device
 	pace   work // its launches in jobs while it was alone and waited for nothing
@@ -105,13 +109,6 @@ func (p *presence) updateIdle(s *clientHistory, now time.Duration, c Client, del
 	launched, begun := c.Launches != s.launches, c.Begin != s.begin
 	switch {
 	case launched:
-		if !s.busy && s.open {
-			end := s.at // it had launched nothing then
-			if s.absent && !s.paced {
-				end = now // its first launch rings
-			}
-			s.gaps.add(max(end-s.idle, 0))
-		}
 		if s.absent && !s.paced {
 			s.saved -= float64(delay)
 		}
@@ -125,7 +122,6 @@ func (p *presence) updateIdle(s *clientHistory, now time.Duration, c Client, del
 	if !s.paced && (c.Busy || c.Drained || !c.Active) {
 		s.absent = false
 	}
-	s.busy = c.Busy
 }
 
 // measure adds up the client's work in the time of its jobs.
@@ -248,7 +244,7 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 			s.ahead = s.depth()
 		case c.Busy || c.Drained || !s.open:
 		default:
-			ready := s.idle + s.gaps.threshold(cost)
+			ready := s.idle + min(cost, gapLimit)
 			if lack := float64(delay) - s.saved; lack > 0 {
 				ready = max(ready, now+time.Duration(math.Ceil(lack/(p.slack-1))))
 			}
@@ -365,24 +361,8 @@ func (p *presence) setBounds(clients []Client, directives []Directive) {
 // mayRun says whether a client may have kernels on the device under a directive.
 func mayRun(c Client, d Directive) bool { return c.Busy || c.Active && !d.Closed }
 
-// Holders that are not clients: without any work, and while a launch runs that cannot be
-// interrupted.
-const (
-	noHolder   = -1
-	busyHolder = -2
-)
-
-// effectiveHolder returns the holder, or busyHolder while a long launch of another client
-// is on the device: the holder's launches meanwhile would wait behind it, and that time would count
-// as its own.
-func (p *presence) effectiveHolder(holder int, clients []Client) int {
-	for _, c := range clients {
-		if c.ID != holder && holder != noHolder && c.Busy && c.Longest > granularity {
-			return busyHolder
-		}
-	}
-	return holder
-}
+// noHolder stands for no client that has work.
+const noHolder = -1
 
 // giveDevice opens the gate of one client, and of those with a job that do not use the device;
 // the others stop, unless no client has work. If there is more than one client, the queue

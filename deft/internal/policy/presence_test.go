@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -9,53 +8,6 @@ import (
 
 	"github.com/foretime/foretime/deft/internal/device"
 )
-
-// The waiting time chosen from a client's gaps costs no more on them than any other
-// edge; without gaps it is the break-even point, at most twice as dear as knowing the
-// gap's length.
-func TestThreshold(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		cost := time.Duration(rapid.IntRange(1, 20_000).Draw(t, "cost us")) * time.Microsecond
-		lengths := rapid.SliceOfN(rapid.SampledFrom(gapEdges[:]), 0, 40).Draw(t, "gaps")
-		var g gaps
-		for _, l := range lengths {
-			g.add(l)
-		}
-		got := g.threshold(cost)
-		if got < 0 || got > gapLimit {
-			t.Fatalf("waits %v", got)
-		}
-		if len(lengths) < gapsNeeded {
-			if want := min(cost, gapLimit); got != want {
-				t.Fatalf("unknown gaps: waits %v, want %v", got, want)
-			}
-			return
-		}
-		price := func(wait time.Duration) (sum float64) {
-			for i, l := range lengths {
-				weight := math.Pow(gapMemory, float64(len(lengths)-1-i))
-				if l < wait {
-					sum += weight * float64(l)
-				} else {
-					sum += weight * float64(wait+cost)
-				}
-			}
-			return sum
-		}
-		for _, edge := range gapEdges {
-			if total := weights(lengths); total >= gapsNeeded && price(got) > price(edge)*(1+1e-9) {
-				t.Fatalf("waits %v for %.0f ns, %v would cost %.0f", got, price(got), edge, price(edge))
-			}
-		}
-	})
-}
-
-func weights(lengths []time.Duration) (sum float64) {
-	for i := range lengths {
-		sum += math.Pow(gapMemory, float64(i))
-	}
-	return sum
-}
 
 // Over arbitrary sequences of launches, completions, pauses, jobs and stops of an urgent
 // client, next to one that always wants the device: it is never interrupted while it has
