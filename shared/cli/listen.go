@@ -137,7 +137,10 @@ func BoundServer(env *Env, h http.Handler) *http.Server {
 // again when it changes, so call the function for each request.
 func Token(env *Env, path, variable string) (func() string, error) {
 	if path == "" {
-		token := os.Getenv(variable)
+		token, set := os.LookupEnv(variable)
+		if set && token == "" {
+			return nil, fmt.Errorf("$%s is empty: set a token, or unset the variable to serve without one", variable)
+		}
 		return func() string { return token }, nil
 	}
 	kept := Reread[string]{Paths: []string{path}, Read: func() (string, error) {

@@ -21,6 +21,7 @@ import (
 // hang-up ends nothing.
 func signalContext(env *Env) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
+	file.NoticeWaits(func(path string) { env.Log.Warnf("%s: waiting for a program that writes to it", path) })
 	stop := endBySignal(env, cancel, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) {
 		endBySignal(env, cancel, syscall.SIGHUP)

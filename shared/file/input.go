@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/foretime/foretime/shared/crash"
 )
@@ -40,9 +42,19 @@ type Input struct {
 	file *os.File
 }
 
+// noticeWait is called with the path of a FIFO that has no writer yet.
+var noticeWait atomic.Pointer[func(path string)]
+
+// NoticeWaits has notice called once an [Open] has waited a second for a FIFO's writer.
+func NoticeWaits(notice func(path string)) { noticeWait.Store(&notice) }
+
 // Open opens the file at path, which may be a FIFO or a device, for reading.
 // [Interrupt] ends the wait for a FIFO's writer and each later read.
 func Open(path string) (*Input, error) {
+	if notice := noticeWait.Load(); notice != nil {
+		late := time.AfterFunc(time.Second, func() { (*notice)(path) })
+		defer late.Stop()
+	}
 	f, err := wait(func() (*os.File, error) { return os.Open(path) }, (*os.File).Close)
 	if err != nil {
 		return nil, pathError("open", path, err)

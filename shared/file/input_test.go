@@ -120,3 +120,31 @@ func interruptDuring(name, dir string) {
 		fmt.Println(err)
 	}
 }
+
+// Who opens a FIFO that nobody writes to is told so, once.
+func TestNoticeWaits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skipf("skipped: no FIFO: %v", err)
+	}
+	noticed := make(chan string, 2)
+	file.NoticeWaits(func(path string) { noticed <- path })
+	defer file.NoticeWaits(func(string) {})
+	read := make(chan error, 1)
+	go func() {
+		text, err := file.ReadAll(path)
+		if string(text) != "late" {
+			err = errors.Join(err, fmt.Errorf("read %q", text))
+		}
+		read <- err
+	}()
+	if got := <-noticed; got != path {
+		t.Errorf("noticed %s, want %s", got, path)
+	}
+	if err := os.WriteFile(path, []byte("late"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-read; err != nil || len(noticed) > 0 {
+		t.Errorf("%v, and %d notices", err, len(noticed))
+	}
+}

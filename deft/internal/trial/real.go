@@ -68,12 +68,12 @@ type realRun struct {
 	released   bool // the barrier has fallen
 }
 
-// sessionNames returns the models' names in the session, which has room for 31 bytes each.
+// sessionNames returns the models' names in the session: a number for one that is too long.
 func sessionNames(x *experiment.Experiment) []string {
 	var all []string
 	for i := range x.Models {
 		name := x.Models[i].OutputName
-		if len(name) > 31 || slices.Contains(all, name) {
+		if len(name) > session.MaxName || slices.Contains(all, name) {
 			name = "model " + strconv.Itoa(i)
 		}
 		all = append(all, name)

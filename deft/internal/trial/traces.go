@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -271,6 +272,33 @@ func length(c simulator.Client) (span time.Duration) {
 	return span
 }
 
+// ErrTooMany is returned for recordings of too many launches in a time: one program's are
+// much shorter than the other's.
+var ErrTooMany = errors.New("too many launches to play")
+
+// mostPlayed bounds the launches of a simulation, which takes about a second for a million of
+// them; a trace counts as leastPerTrace of them at least each time, as its result is kept.
+const (
+	mostPlayed    = 20_000_000
+	leastPerTrace = 8
+)
+
+// checkLength returns an error if too many launches would be played.
+func checkLength(clients []simulator.Client, duration time.Duration) error {
+	var launches float64
+	for _, c := range clients {
+		launches += float64(duration) / float64(length(c)) * float64(max(len(c.Kernels), leastPerTrace))
+	}
+	if launches <= mostPlayed {
+		return nil
+	}
+	var each []string
+	for _, c := range clients {
+		each = append(each, fmt.Sprintf("%s goes through its launches in %v", c.Name, length(c)))
+	}
+	return fmt.Errorf("%w: %.2g in %v, the limit is %d: %s", ErrTooMany, launches, duration, mostPlayed, strings.Join(each, ", "))
+}
+
 // play has clients go through their traces until all have for long enough.
 func play(ctx context.Context, way Sharing, slack float64, clients ...simulator.Client) (*simulator.Result, error) {
 	var p policy.Policy = policy.None{}
@@ -281,9 +309,12 @@ func play(ctx context.Context, way Sharing, slack float64, clients ...simulator.
 	for _, c := range clients {
 		span = max(span, length(c))
 	}
-	// a program that is stopped for as long as the other runs must come to an end too
+	duration := max(4*span, leastPlayed) // a program that is stopped for as long as the other runs must come to an end too
+	if err := checkLength(clients, duration); err != nil {
+		return nil, err
+	}
 	r, err := simulator.Run(ctx, simulator.Config{
-		Clients: clients, Policy: p, Device: way.Device, Duration: max(4*span, leastPlayed), MinJobs: 1, Reaction: assumedHosts[1].reaction,
+		Clients: clients, Policy: p, Device: way.Device, Duration: duration, MinJobs: 1, Reaction: assumedHosts[1].reaction,
 	})
 	if errors.Is(err, simulator.ErrStuck) {
 		return nil, fmt.Errorf("%s: %w", way.Name, err)

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"errors"
 	"math"
 	"testing"
 	"time"
@@ -208,6 +209,18 @@ func TestBestWithinForSure(t *testing.T) {
 	} {
 		if best, kept := BestWithin(tt.ways, 0, tt.deadline); best.Sharing.Name != tt.want || kept != tt.kept {
 			t.Errorf("%v: %s, %v", tt.deadline, best.Sharing.Name, kept)
+		}
+	}
+}
+
+// Two recordings, each within its limits, may take more launches together than any machine
+// plays: one has kernels of a nanosecond, the other one of a day.
+func TestTooManyLaunches(t *testing.T) {
+	short := &pair.Trace{Program: "short", Launches: []pair.Launch{{Wait: true, Time: 1}}}
+	long := &pair.Trace{Program: "long", Launches: []pair.Launch{{Wait: true, Time: 24 * time.Hour}}}
+	for _, both := range [][2]*pair.Trace{{short, long}, {long, short}, {short, short}} {
+		if _, err := Traces(t.Context(), both[0], both[1], Sharings(), 0); !errors.Is(err, ErrTooMany) {
+			t.Errorf("%s, %s: %v", both[0].Program, both[1].Program, err)
 		}
 	}
 }
