@@ -24,6 +24,7 @@ func adapters() map[string]string {
 		"edgeprof/internal/runtime/worker":       "a worker is a process",
 		"mirage/internal/provision/lock.go":      "the clock of a real Slurm",
 		"mirage/internal/slurmview/runner.go":    "runs Slurm's commands",
+		"shared/file/input.go":                   "notices a FIFO without a writer",
 		"shared/file/lock.go":                    "waits for another process's lock",
 		"shared/timing/laps.go":                  "the default clock of laps",
 	}

@@ -122,8 +122,8 @@ func (r *Diagnosis) explain(paths session.Paths) {
 		captured += p.Captured
 		refused += p.Refused
 	}
-	deepbind, namespace, opened := paths&session.PathDeepbind != 0, paths&session.PathNamespace != 0, paths&session.PathDlopen != 0
-	none := r.Verdict == NoLaunch
+	deepbind, namespace := paths&session.PathDeepbind != 0, paths&session.PathNamespace != 0
+	opened, none := paths&session.PathDlopen != 0, r.Verdict == NoLaunch
 	for _, f := range []struct {
 		applies bool
 		finding string

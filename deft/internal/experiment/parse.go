@@ -235,7 +235,8 @@ func (o *object) device() device.Settings {
 		Ahead      int               `field:"ahead" low:"1"`
 	}{Discipline: device.FIFO}
 	o.decode(&own)
-	if n, _ := o.field("overlap"); own.Overlap > 1 {
+	if own.Overlap > 1 {
+		n, _ := o.field("overlap")
 		o.r.fail(n, "want a share of at most 1, have %v", own.Overlap)
 	}
 	return device.Settings{Discipline: own.Discipline, Turn: own.Turn, Switch: own.Switch, Overlap: own.Overlap, Ahead: own.Ahead}
@@ -260,7 +261,8 @@ func (r *reader) model(n node) Model {
 	m.Terms = policy.Terms{Name: m.OutputName, Priority: own.Priority, Weight: own.Weight, Deadline: own.Deadline}
 	m.Height, m.Width = o.size(m.Resize)
 	m.Control = o.control()
-	if n, _ := o.field("weight"); m.Weight == 0 {
+	if m.Weight == 0 {
+		n, _ := o.field("weight")
 		r.fail(n, "want a weight above 0, have 0")
 	}
 	o.kernels(&m)
@@ -331,12 +333,14 @@ func (o *object) control() (c Control) {
 const maxKernels = 1_000_000
 
 func (o *object) kernels(m *Model) {
-	if n, _ := o.field("kernels"); m.Kernels > maxKernels {
+	if m.Kernels > maxKernels {
+		n, _ := o.field("kernels")
 		o.r.fail(n, "more than %d kernels in a job", maxKernels)
 		return
 	}
 	times, ok := o.field("kernel_ns")
-	if n, _ := o.field("trace"); m.Trace != "" && (ok || m.Kernels > 0 || m.Graph > 0) {
+	if m.Trace != "" && (ok || m.Kernels > 0 || m.Graph > 0) {
+		n, _ := o.field("trace")
 		o.r.fail(n, "want either a trace or kernels")
 		return
 	}

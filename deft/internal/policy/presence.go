@@ -361,7 +361,7 @@ func (p *presence) setBounds(clients []Client, directives []Directive) {
 // mayRun says whether a client may have kernels on the device under a directive.
 func mayRun(c Client, d Directive) bool { return c.Busy || c.Active && !d.Closed }
 
-// noHolder stands for no client that has work.
+// noHolder is the holder if no client has work.
 const noHolder = -1
 
 // giveDevice opens the gate of one client, and of those with a job that do not use the device;
