@@ -3,20 +3,24 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/http"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
 	"github.com/foretime/foretime/deft/internal/daemon"
 	"github.com/foretime/foretime/deft/internal/policy"
+	"github.com/foretime/foretime/shared/access"
 	"github.com/foretime/foretime/shared/cli"
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // newDaemonCommand returns daemon, which owns a session.
 func newDaemonCommand(env *cli.Env) *cobra.Command {
 	var j sessionFlags
 	var s daemon.Settings
-	var tokenFile string
+	var m metricsService
 	c := &cobra.Command{
 		Use:     "daemon",
 		Short:   "Run the owner of a session, which applies a policy to its programs",
@@ -38,27 +42,23 @@ Policies:
 			if err := checkSlack(s.Rules.Slack, cmd.Flags().Changed); err != nil {
 				return err
 			}
-			var err error
-			if s.Metrics.Token, err = cli.Token(env, tokenFile, "DEFT_TOKEN"); err != nil {
-				return err
-			}
-			s.Metrics.Version = cmd.Root().Version
-			return runOwner(cmd.Context(), env, &j, s)
+			s.Version = cmd.Root().Version
+			return runOwner(cmd.Context(), env, &j, s, m)
 		},
 	}
 	j.flags(c)
 	c.Flags().StringVar(&s.Policy, "policy", "", "policy (default: that of the killed owner, or priority)")
 	cli.Values(c, "policy", policy.Policies.Names()...)
 	c.Flags().Float64Var(&s.Rules.Slack, "slack", 0, slackHelp)
-	c.Flags().StringVar(&s.Metrics.Address, "metrics", "", "serve Prometheus metrics on this address too, such as 127.0.0.1:9440")
-	c.Flags().StringVar(&tokenFile, "token-file", "", "file with the bearer token that clients of --metrics must send (default: $DEFT_TOKEN, or none)")
+	c.Flags().StringVar(&m.address, "metrics", "", "serve Prometheus metrics on this address too, such as 127.0.0.1:9440")
+	c.Flags().StringVar(&m.tokenFile, "token-file", "", "file with the bearer token that clients of --metrics must send (default: $DEFT_TOKEN, or none)")
 	c.Flags().DurationVar(&s.Linger, "linger", 0, "end this long after the last program (0: never)")
 	env.LogFormat(c)
 	cli.First(c, "policy", "session", "device", "metrics")
 	return c
 }
 
-func runOwner(ctx context.Context, env *cli.Env, j *sessionFlags, s daemon.Settings) error {
+func runOwner(ctx context.Context, env *cli.Env, j *sessionFlags, s daemon.Settings, m metricsService) error {
 	if s.Linger < 0 {
 		return cli.Usagef("--linger %v: want 0 or more", s.Linger)
 	}
@@ -74,6 +74,10 @@ func runOwner(ctx context.Context, env *cli.Env, j *sessionFlags, s daemon.Setti
 		env.Log.Warn(err)
 	}
 	s.Rules.Device.Discipline = j.discipline()
+	if err := m.listen(env); err != nil {
+		return err
+	}
+	defer m.close()
 	d, err := daemon.Start(at, s)
 	if err != nil {
 		return err
@@ -83,10 +87,48 @@ func runOwner(ctx context.Context, env *cli.Env, j *sessionFlags, s daemon.Setti
 		return err
 	}
 	env.LogTimes()
-	if address := d.MetricsAddress(); address != "" {
-		env.Log.Infof("metrics on http://%s/metrics", address)
-	}
+	m.serve(env, d.Metrics())
 	return d.Run(ctx)
+}
+
+// metricsService serves the metrics on TCP, which everyone on the network may reach.
+type metricsService struct {
+	address, tokenFile string
+	token              func() string
+	listener           net.Listener // nil without an address
+}
+
+// listen opens the address.
+func (m *metricsService) listen(env *cli.Env) (err error) {
+	if m.token, err = cli.Token(env, m.tokenFile, "DEFT_TOKEN"); err != nil || m.address == "" {
+		return err
+	}
+	if m.listener, err = net.Listen("tcp", m.address); err != nil {
+		return fmt.Errorf("metrics: %w", err)
+	}
+	return nil
+}
+
+// serve answers scrapes with the token, and checks of health, until close.
+func (m *metricsService) serve(env *cli.Env, scrape http.Handler) {
+	if m.listener == nil {
+		return
+	}
+	refuse := func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "missing or wrong bearer token", http.StatusUnauthorized)
+	}
+	paths := http.NewServeMux()
+	paths.Handle("GET /metrics", access.Bearer(m.token, refuse)(scrape))
+	paths.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	server := cli.BoundServer(env, paths)
+	crash.Go(func() { _ = server.Serve(m.listener) }) // it ends with the listener
+	env.Log.Infof("metrics on http://%s/metrics", m.listener.Addr())
+}
+
+func (m *metricsService) close() {
+	if m.listener != nil {
+		_ = m.listener.Close()
+	}
 }
 
 // reopenLog has this process write to the session's log again if stderr is a file that was

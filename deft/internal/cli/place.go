@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,7 +21,7 @@ type sessionFlags struct{ session, device, dir string }
 
 func (j *sessionFlags) flags(c *cobra.Command) {
 	c.Flags().StringVar(&j.session, "session", "", "name of the session (default: the device's)")
-	sessionDirFlag(c, &j.dir)
+	c.Flags().StringVar(&j.dir, "session-dir", "", "directory of sessions, private to this user (default: $DEFT_SESSION_DIR, or "+filepath.Join(sharedMemoryDir(), "deft-UID")+")")
 	c.Flags().StringVar(&j.device, "device", "cuda", "device: cuda or sim (simulated)")
 	cli.Values(c, "device", "cuda", "sim")
 }
@@ -50,10 +49,6 @@ func (j *sessionFlags) place() (daemon.Place, error) {
 	return at, err
 }
 
-func sessionDirFlag(c *cobra.Command, dir *string) {
-	c.Flags().StringVar(dir, "session-dir", "", "directory of sessions, private to this user (default: $DEFT_SESSION_DIR, or "+filepath.Join(sharedMemoryDir(), "deft-UID")+")")
-}
-
 // sessionDir returns the directory of this user's named sessions: the one given on the
 // command line or in the environment, or one in shared memory.
 func sessionDir(named string) string {
@@ -75,22 +70,12 @@ func directoryHint() string {
 	return ""
 }
 
-// namedSessions returns the paths of the sessions in a directory.
-func namedSessions(dir string) []string {
-	paths, _ := filepath.Glob(filepath.Join(dir, "*.session")) // the pattern is valid
-	return paths
-}
-
-// leftDevices returns the paths of the simulated devices in a directory.
-func leftDevices(dir string) []string {
-	paths, _ := filepath.Glob(filepath.Join(dir, "*.device"))
-	return paths
-}
-
 // removeLeftovers removes unused files that killed owners and their programs have left in a
 // directory of sessions.
 func removeLeftovers(dir string) {
-	for _, path := range slices.Concat(namedSessions(dir), leftDevices(dir)) {
+	sessions, _ := filepath.Glob(filepath.Join(dir, "*.session")) // the pattern is valid
+	devices, _ := filepath.Glob(filepath.Join(dir, "*.device"))
+	for _, path := range append(sessions, devices...) {
 		if at, err := daemon.NewPlace(dir, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))); err == nil {
 			_ = at.Clean() // the rest is in use or belongs to another user
 		}

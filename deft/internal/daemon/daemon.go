@@ -30,23 +30,21 @@ type Settings struct {
 	// the supervisor's Begin on. nil: the owner decides at once and keeps nothing of
 	// clients that have left, as it may run for months.
 	Experiment *supervisor.Settings
-	// Metrics is the service of Prometheus metrics on TCP.
-	Metrics Metrics
+	Version    string // of the program, for the metrics
 	// Notice receives faults that the daemon has mended; nil drops them.
 	Notice func(error)
 }
 
 // Daemon is the owner of a session.
 type Daemon struct {
-	place           Place
-	settings        Settings
-	lock            *os.File
-	started         time.Time
-	session         *session.Session
-	control         *control
-	supervisor      *supervisor.Supervisor
-	listener        net.Listener
-	metricsListener net.Listener // of Settings.Metrics; nil none
+	place      Place
+	settings   Settings
+	lock       *os.File
+	started    time.Time
+	session    *session.Session
+	control    *control
+	supervisor *supervisor.Supervisor
+	listener   net.Listener
 
 	mu          sync.Mutex
 	attachments int // those who said that they will need it
@@ -94,11 +92,6 @@ func (d *Daemon) acquire() error {
 	_ = os.Remove(d.place.socket()) // of an owner that was killed
 	if d.listener, err = net.Listen("unix", d.place.socket()); err != nil {
 		return d.abandon(fmt.Errorf("daemon: %w", err))
-	}
-	if address := d.settings.Metrics.Address; address != "" {
-		if d.metricsListener, err = net.Listen("tcp", address); err != nil {
-			return d.abandon(errors.Join(fmt.Errorf("daemon: metrics: %w", err), d.listener.Close()))
-		}
 	}
 	d.session.Announce(name, rules.Slack)
 	if d.settings.Experiment != nil {
@@ -155,7 +148,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer d.stop()
 	var work crash.Group
 	work.Go(func() error { d.supervisor.Run(ctx); return nil })
-	d.serve(ctx, &work)
+	serveOn(ctx, &work, d.listener, &http.Server{Handler: d.handler(ctx)})
 	work.Go(func() error { d.endWhenUnused(ctx); return nil })
 	work.Go(func() error { d.keepFiles(ctx, &work); return nil })
 	<-ctx.Done()
@@ -170,14 +163,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 // Begin.
 func (d *Daemon) Supervisor() *supervisor.Supervisor { return d.supervisor }
 
-// MetricsAddress returns the TCP address of the metrics; "" if they are only on the
-// session's socket.
-func (d *Daemon) MetricsAddress() string {
-	if d.metricsListener == nil {
-		return ""
-	}
-	return d.metricsListener.Addr().String()
-}
+// Metrics returns the service of Prometheus metrics.
+func (d *Daemon) Metrics() http.Handler { return metricsHandler(d.status, d.settings.Version) }
 
 // Policy returns the name of the policy in force.
 func (d *Daemon) Policy() string {

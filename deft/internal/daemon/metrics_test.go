@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
@@ -17,19 +15,15 @@ import (
 	"github.com/foretime/foretime/deft/internal/testkit/simcudatest"
 )
 
-// scrape returns the metrics at a TCP address.
-func scrape(t *testing.T, address string) string {
+// scrape returns the metrics of a daemon.
+func scrape(t *testing.T, d *Daemon) string {
 	t.Helper()
-	r, err := http.Get("http://" + address + "/metrics")
-	if err != nil {
-		t.Fatal(err)
+	w := httptest.NewRecorder()
+	d.Metrics().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if w.Code != http.StatusOK || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain; version=0.0.4") {
+		t.Fatalf("%d, %q", w.Code, w.Header())
 	}
-	defer r.Body.Close()
-	text, err := io.ReadAll(r.Body)
-	if err != nil || r.StatusCode != http.StatusOK || !strings.HasPrefix(r.Header.Get("Content-Type"), "text/plain; version=0.0.4") {
-		t.Fatalf("%s, %q: %v", r.Status, r.Header, err)
-	}
-	return string(text)
+	return w.Body.String()
 }
 
 // runDaemon runs a daemon until the test ends.
@@ -46,11 +40,10 @@ func runDaemon(t *testing.T, d *Daemon) {
 	})
 }
 
-// The metrics on TCP are those of the session's clients; the rest of the service is on
-// the socket only.
+// The metrics are those of the session's clients.
 func TestMetrics(t *testing.T) {
 	at := place(t)
-	d, err := Start(at, Settings{Policy: "priority", Metrics: Metrics{Address: "127.0.0.1:0"}})
+	d, err := Start(at, Settings{Policy: "priority"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,9 +62,9 @@ func TestMetrics(t *testing.T) {
 		m.Begin()
 	}
 	eventually(t, "both are active", func() bool {
-		return strings.Contains(scrape(t, d.MetricsAddress()), "deft_clients{state=\"active\"} 2\n")
+		return strings.Contains(scrape(t, d), "deft_clients{state=\"active\"} 2\n")
 	})
-	text := scrape(t, d.MetricsAddress())
+	text := scrape(t, d)
 	for _, want := range []string{
 		"# TYPE deft_client_launches_total counter\n",
 		"deft_session_info{policy=\"priority\",session=\"x\"} 1\n",
@@ -81,81 +74,6 @@ func TestMetrics(t *testing.T) {
 		if strings.Count(text, want) != 1 {
 			t.Errorf("%d times %q in\n%s", strings.Count(text, want), want, text)
 		}
-	}
-	if r, err := http.Get("http://" + d.MetricsAddress() + "/session"); err != nil || r.StatusCode != http.StatusNotFound {
-		t.Errorf("/session on TCP: %v, %v", r, err)
-	}
-	if _, err := Start(place(t), Settings{Metrics: Metrics{Address: d.MetricsAddress()}}); err == nil || !strings.Contains(err.Error(), "address already in use") {
-		t.Errorf("an address in use: %v", err)
-	}
-}
-
-// Clients that only hold connections cost the owner at most mostConnections of them, and lock
-// neither a scrape nor the session's socket out.
-func TestMetricsConnections(t *testing.T) {
-	at := place(t)
-	d, err := Start(at, Settings{Metrics: Metrics{Address: "127.0.0.1:0"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	runDaemon(t, d)
-	const clients = 3 * mostConnections
-	ended := make(chan error, clients)
-	for range clients {
-		c, err := net.Dial("tcp", d.MetricsAddress())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		_, _ = io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n") // the owner may have closed it
-		go func() {
-			_, err := io.Copy(io.Discard, c)
-			ended <- err
-		}()
-	}
-	for range clients - mostConnections {
-		<-ended
-	}
-	if text := scrape(t, d.MetricsAddress()); !strings.Contains(text, "deft_build_info") {
-		t.Errorf("beside idle clients: %s", text)
-	}
-	if _, err := at.Status(); err != nil {
-		t.Error(err)
-	}
-}
-
-// A token guards the metrics on TCP only, and a request's header has a bound.
-func TestMetricsToken(t *testing.T) {
-	at := place(t)
-	d, err := Start(at, Settings{Metrics: Metrics{Address: "127.0.0.1:0", Token: func() string { return "secret" }}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	runDaemon(t, d)
-	for _, c := range []struct {
-		path, name, value string
-		want              int
-	}{
-		{"/metrics", "Authorization", "Bearer secret", http.StatusOK},
-		{"/metrics", "Authorization", "Bearer other", http.StatusUnauthorized},
-		{"/metrics", "Accept", "*/*", http.StatusUnauthorized},
-		{"/healthz", "Accept", "*/*", http.StatusOK},
-		{"/healthz", "X-Long", strings.Repeat("x", 2*mostHeaderBytes), http.StatusRequestHeaderFieldsTooLarge},
-	} {
-		r := httptest.NewRequest(http.MethodGet, "http://"+d.MetricsAddress()+c.path, nil)
-		r.RequestURI = ""
-		r.Header.Set(c.name, c.value)
-		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
-		if response.StatusCode != c.want {
-			t.Errorf("%s with %s %.20s: %s", c.path, c.name, c.value, response.Status)
-		}
-	}
-	if _, err := at.Status(); err != nil {
-		t.Error(err)
 	}
 }
 

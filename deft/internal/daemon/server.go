@@ -59,7 +59,7 @@ func (d *Daemon) handler(ctx context.Context) http.Handler {
 		d.answer(w, nil)
 		d.stop()
 	})
-	m.Handle("GET /metrics", metricsHandler(d.status, d.settings.Metrics.Version))
+	m.Handle("GET /metrics", d.Metrics())
 	return m
 }
 
@@ -173,14 +173,7 @@ func (d *Daemon) setClients(target string, change ClientChange) error {
 	return nil
 }
 
-// serve answers on the listeners until ctx is done.
-func (d *Daemon) serve(ctx context.Context, work *crash.Group) {
-	serveOn(ctx, work, d.listener, &http.Server{Handler: d.handler(ctx)})
-	if d.metricsListener != nil {
-		serveOn(ctx, work, d.metricsListener, d.settings.Metrics.server(d.status))
-	}
-}
-
+// serveOn answers on a listener until ctx is done.
 func serveOn(ctx context.Context, work *crash.Group, l net.Listener, server *http.Server) {
 	server.ReadHeaderTimeout = headerTimeout
 	server.IdleTimeout = idleTimeout

@@ -50,10 +50,7 @@ func (i Identity) isAlive(proc string) bool {
 // IsStopped reports whether the process is stopped, by a signal or a debugger. A process of which
 // nothing can be read is not.
 func (i Identity) IsStopped() bool {
-	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(i.PID()), "stat"))
-	if err != nil {
-		return false
-	}
+	stat, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(i.PID()), "stat"))
 	_, rest, found := bytes.Cut(stat[max(0, bytes.LastIndexByte(stat, ')')):], []byte(") "))
 	return found && len(rest) > 0 && (rest[0] == 'T' || rest[0] == 't')
 }

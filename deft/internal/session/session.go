@@ -76,80 +76,34 @@ func reserveFile(f *os.File) error {
 		_, err = f.WriteAt(make([]byte, size), 0) // nobody has it mapped yet
 	}
 	if err != nil {
-		return fmt.Errorf("%w: a session needs %d bytes", err, size)
+		return noRoom(err)
 	}
 	return nil
 }
 
-// checkRoom allocates all memory of a session that another process created.
-func checkRoom(f *os.File) error {
-	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
-	if errors.Is(err, unix.ENOSPC) {
-		return fmt.Errorf("%w: a session needs %d bytes", err, size)
-	}
-	return nil // one that cannot be extended is whole, or its maker wrote it
-}
+func noRoom(err error) error { return fmt.Errorf("%w: a session needs %d bytes", err, size) }
 
 // Open maps the session at path, to watch it or, with [Session.Own], to take
-// it over from an owner that has died. The path may be /proc/PID/fd/N of a
+// it over from an owner that has died. The path may be a link to /proc/PID/fd/N of a
 // process that has it open.
 func Open(path string) (*Session, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
-	if errors.Is(err, unix.ELOOP) {
-		f, err = openLink(path)
-	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
-	return OpenFile(f)
-}
-
-// openLink opens a symbolic link of /proc, which leads to no name that someone could
-// exchange, or a link of this user to one; other links are refused.
-func openLink(path string) (*os.File, error) {
-	refused := &os.PathError{Op: "open", Path: path, Err: ErrUnsafe}
-	if !inProc(path) {
-		var st unix.Stat_t
-		target, err := os.Readlink(path)
-		if err != nil || unix.Lstat(path, &st) != nil || int(st.Uid) != os.Geteuid() {
-			return nil, refused
-		}
-		if path = target; !inProc(path) {
-			if _, err := os.Lstat(path); err != nil {
-				return nil, err
-			}
-			return nil, refused
-		}
-	}
-	return os.OpenFile(path, os.O_RDWR, 0)
-}
-
-// inProc reports whether a file is in /proc. It does not follow links.
-func inProc(path string) bool {
-	var fs unix.Statfs_t
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(fd)
-	return unix.Fstatfs(fd, &fs) == nil && fs.Type == unix.PROC_SUPER_MAGIC
-}
-
-// OpenFile maps the session in f and takes f over, closing it on error.
-func OpenFile(f *os.File) (*Session, error) {
-	err := checkFile(f)
-	if err == nil {
-		err = checkRoom(f)
+	err = checkFile(f)
+	if err == nil && errors.Is(unix.Fallocate(int(f.Fd()), 0, 0, size), unix.ENOSPC) {
+		err = noRoom(unix.ENOSPC) // one that cannot be extended otherwise is whole, or its maker wrote it
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("session: %s: %w", f.Name(), err), f.Close())
+		return nil, errors.Join(fmt.Errorf("session: %s: %w", path, err), f.Close())
 	}
 	s, err := mapFile(f)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.check(); err != nil {
-		return nil, errors.Join(fmt.Errorf("session: %s: %w", f.Name(), err), s.Close())
+		return nil, errors.Join(fmt.Errorf("session: %s: %w", path, err), s.Close())
 	}
 	return s, nil
 }
