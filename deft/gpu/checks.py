@@ -49,7 +49,7 @@ LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel", "cudaLaunchKernelExC", "cuLaun
             "cudaLaunchCooperativeKernel", "cuLaunchCooperativeKernel", "cudaGraphLaunch", "cuGraphLaunch")
 HERE = os.path.dirname(os.path.abspath(__file__))
 INPUT = os.path.join(HERE, "..", "examples", "input.json")
-LAYOUTS = os.path.join(HERE, "..", "simcuda", "src", "layout_check.c")
+LAYOUTS = os.path.join(HERE, "..", "simcuda", "testdata", "layout_check.c")
 PATHS = ("eager", "compiled", "graph", "cublas", "cudnn")
 REPEATS = 20
 # Student's t for intervals of 95 %, by degrees of freedom (Abramowitz, Stegun 1964, table 26.10).

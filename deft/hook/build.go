@@ -55,22 +55,21 @@ func linkerFlags(soname string) []string {
 // release, or compiles it, unless the cache has it. Extra arguments of the compiler make a
 // product of their own, which is always compiled.
 func Build(ctx context.Context, cache string, extra ...string) (string, error) {
-	args := append(compilerFlags(), linkerFlags("libdeft.so")...)
-	args = append(args, "-Wl,--version-script=libdeft.map")
-	p := cc.Product{Name: "libdeft.so", Sources: []fs.FS{Sources()}, Args: append(append(args, extra...), Files()...)}
-	if len(extra) == 0 {
-		p.Prebuilt = cc.Prebuilt(embedded, p.Name)
-	}
-	return cc.Build(ctx, cache, p)
+	return build(ctx, cache, "libdeft.so", len(extra) == 0, slices.Concat(extra, Files()))
 }
 
 // BuildTrace builds libdeft-trace.so, which also records what a program launches into the
 // files DEFT_TRACE.PID (trace.h).
 func BuildTrace(ctx context.Context, cache string) (string, error) {
-	args := append(compilerFlags(), linkerFlags("libdeft-trace.so")...)
-	args = append(args, "-Wl,--version-script=libdeft.map", "-DDEFT_TRACE")
-	p := cc.Product{Name: "libdeft-trace.so", Sources: []fs.FS{Sources()}, Args: append(append(args, Files()...), "trace.c")}
-	p.Prebuilt = cc.Prebuilt(embedded, p.Name)
+	return build(ctx, cache, "libdeft-trace.so", true, append([]string{"-DDEFT_TRACE", "trace.c"}, Files()...))
+}
+
+func build(ctx context.Context, cache, name string, released bool, args []string) (string, error) {
+	flags := append(compilerFlags(), linkerFlags(name)...)
+	p := cc.Product{Name: name, Sources: []fs.FS{Sources()}, Args: append(append(flags, "-Wl,--version-script=libdeft.map"), args...)}
+	if released {
+		p.Prebuilt = cc.Prebuilt(embedded, name)
+	}
 	return cc.Build(ctx, cache, p)
 }
 

@@ -8,12 +8,4 @@
 //
 // The C files in src document what the library does inside the program, package session the
 // memory that it shares with the owner of a policy.
-//
-//	lib, err := hook.Build(ctx, cache)
-//	if err != nil {
-//		return err
-//	}
-//	cmd := exec.Command("python3", "train.py")
-//	cmd.Env = hook.Preloaded(os.Environ(), lib)
-//	err = cmd.Run()
 package hook

@@ -125,7 +125,7 @@ func TestRealHeadersAgree(t *testing.T) {
 	needCompiler(t)
 	for _, lib := range runtimes(t) {
 		include := filepath.Join(filepath.Dir(lib), "..", "include")
-		out, err := exec.CommandContext(t.Context(), "cc", "-fsyntax-only", "-I"+include, filepath.Join("..", "simcuda", "src", "layout_check.c")).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), "cc", "-fsyntax-only", "-I"+include, filepath.Join("..", "simcuda", "testdata", "layout_check.c")).CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v\n%s", include, err, out)
 		}

@@ -96,7 +96,7 @@ func exportedNames(path string) ([]string, error) {
 	}
 	var names []string
 	for _, s := range symbols {
-		if s.Section != elf.SHN_UNDEF && elf.ST_TYPE(s.Info) == elf.STT_FUNC && elf.ST_BIND(s.Info) != elf.STB_LOCAL && plainName(s.Name) {
+		if s.Section != elf.SHN_UNDEF && elf.ST_TYPE(s.Info) == elf.STT_FUNC && elf.ST_BIND(s.Info) != elf.STB_LOCAL && plainName.MatchString(s.Name) {
 			names = append(names, s.Name)
 		}
 	}
@@ -107,15 +107,8 @@ func exportedNames(path string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// plainName says whether a name is valid in a C file and is not the loader's.
-func plainName(name string) bool {
-	if name == "" || name == "_init" || name == "_fini" {
-		return false
-	}
-	return strings.IndexFunc(name, func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}) < 0
-}
+// plainName matches a name that is valid in a C file; the loader has _init and _fini.
+var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
 // entryRow matches a row of the table in driver.h.
 var entryRow = regexp.MustCompile(`(?m)^    (ROW|PTSZ|PTDS)\(.*?\b(cu\w+)`)

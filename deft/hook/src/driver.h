@@ -220,6 +220,17 @@ HIDDEN bool ours(const void *f);
 HIDDEN bool entry_per_thread(enum entry_id id); /* NULL is the per-thread default stream */
 HIDDEN void *entry_raw(enum entry_id id);      /* NULL without a driver */
 
+/* The function that a wrapper calls; resolves it where no lookup came before,
+   which means that the program was linked to the driver. NULL without one. */
+HIDDEN void *entry_resolve(enum entry_id id);
+static inline void *entry_next(enum entry_id id) {
+    void *f = acquire(&entries[id].next);
+    return likely(f != NULL) ? f : entry_resolve(id);
+}
+
+/* Puts the wrapper in place of what the driver's own lookup gave. */
+HIDDEN void lookup_wrap(const char *name, void **f, int version, uint64_t flags, uint32_t path);
+
 HIDDEN void *driver_handle(void);
 HIDDEN void *driver_symbol(const char *name); /* of the driver itself, wrapped or not */
 
@@ -235,5 +246,33 @@ HIDDEN void ensure_prepared(void); /* they are known */
 /* Set while this thread is inside the driver: what the driver calls itself is
    its own affair, and goes to the driver without a second look. */
 HIDDEN extern __thread int inside FAST;
+
+/* The driver's answer to a call of its own function, by its name. */
+typedef int (*one_fn)(void *);
+typedef int (*two_fn)(void *, void *);
+
+static inline int call1(one_fn f, void *a) {
+    inside++;
+    int r = f ? f(a) : CU_STUB_LIBRARY;
+    inside--;
+    return r;
+}
+
+static inline int call2(two_fn f, void *a, void *b) {
+    inside++;
+    int r = f ? f(a, b) : CU_STUB_LIBRARY;
+    inside--;
+    return r;
+}
+
+#define CALL3(name, a, b, c) ({ \
+    int (*f)(void *, void *, void *) = RAW(int (*)(void *, void *, void *), name); \
+    inside++; \
+    int r_ = f ? f((void *)(a), (void *)(b), (void *)(c)) : CU_STUB_LIBRARY; \
+    inside--; \
+    r_; \
+})
+#define CALL1(name, a) call1(RAW(one_fn, name), (void *)(a))
+#define CALL2(name, a, b) call2(RAW(two_fn, name), (void *)(a), (void *)(b))
 
 #endif

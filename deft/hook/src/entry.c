@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "entry.h"
 #include "gate.h"
 #include "memory.h"
 #include "trace.h"
@@ -123,7 +122,7 @@ static void call_callback(void *stream, int status, void *h) {
    captured one may be called any number of times. */
 static struct host_call *new_host_call(struct host_call c, bool per_thread) {
     gate_copy(c.stream, per_thread);
-    bool captured = load(&slow_reasons) >= SLOW_CAPTURE && queue_capturing(c.stream, per_thread);
+    bool captured = any_capture() && queue_capturing(c.stream, per_thread);
     bool watched = !captured && (c.f || c.callback) && acquire(&this_member->slot) != &no_slot;
     struct host_call *h = watched ? malloc(sizeof *h) : NULL;
     if (h) {
@@ -303,27 +302,19 @@ BODY(capture) {
 }
 
 /* A device's primary context, 0 while it has none. */
-static word primary(int device) {
+static word primary(word device) {
     unsigned flags;
-    int active = 0, (*state)(int, unsigned *, int *) = RAW(int (*)(int, unsigned *, int *), "cuDevicePrimaryCtxGetState");
-    int (*retain)(word *, int) = RAW(int (*)(word *, int), "cuDevicePrimaryCtxRetain");
-    int (*let)(int) = RAW(int (*)(int), "cuDevicePrimaryCtxRelease_v2");
+    int active = 0;
     word c = 0;
-    inside++;
-    if (state && retain && let && state(device, &flags, &active) == CU_SUCCESS && active && retain(&c, device) == CU_SUCCESS)
-        let(device);
-    inside--;
+    if (CALL3("cuDevicePrimaryCtxGetState", device, &flags, &active) == CU_SUCCESS && active && CALL2("cuDevicePrimaryCtxRetain", &c, device) == CU_SUCCESS)
+        CALL1("cuDevicePrimaryCtxRelease_v2", device);
     return c;
 }
 
 /* The context of a green context, 0 if there is none. */
 static word green_context(word green) {
     word c = 0;
-    int (*from)(word *, word) = RAW(int (*)(word *, word), "cuCtxFromGreenCtx");
-    inside++;
-    bool known = from && from(&c, green) == CU_SUCCESS;
-    inside--;
-    return known ? c : 0;
+    return CALL2("cuCtxFromGreenCtx", &c, green) == CU_SUCCESS ? c : 0;
 }
 
 /* Returns the context that goes away, 0 if none does. */
@@ -332,7 +323,7 @@ static word lost_context(long what, word handle) {
     case ALL:
         return handle;
     case PRIMARY:
-        return primary((int)handle);
+        return primary(handle);
     case GREEN:
         return green_context(handle);
     default:
@@ -346,7 +337,7 @@ BODY(lose) {
     bool skip = true, open = false, resets = id == E_cuDevicePrimaryCtxReset || id == E_cuDevicePrimaryCtxReset_v2;
     word c = inside ? 0 : lost_context(arg, a[0]);
     if (arg >= 0 && !inside) {
-        open = load(&slow_reasons) >= SLOW_CAPTURE && queue_capturing((void *)a[0], per_thread);
+        open = any_capture() && queue_capturing((void *)a[0], per_thread);
         queue_drop_stream((void *)a[0], per_thread);
     }
     int r = call_six(id, a, &skip);
@@ -354,7 +345,7 @@ BODY(lose) {
         return r;
     if (open)
         queue_capture(false);
-    if (c && (arg != PRIMARY || resets || !primary((int)a[0])))
+    if (c && (arg != PRIMARY || resets || !primary(a[0])))
         queue_drop_context(c);
     return r;
 }

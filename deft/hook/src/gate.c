@@ -166,7 +166,7 @@ COLD enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels) {
     member_ensure();
     end_poll();
     struct deft_slot *s = acquire(&this_member->slot);
-    if (load(&slow_reasons) >= SLOW_CAPTURE && queue_capturing(stream, per_thread)) {
+    if (any_capture() && queue_capturing(stream, per_thread)) {
         add(&s->captured, 1);
         return PASS_PLAIN;
     }
@@ -221,7 +221,7 @@ void gate_copy(void *stream, bool per_thread) {
         return;
     member_ensure();
     s = acquire(&this_member->slot);
-    if (load(&slow_reasons) >= SLOW_CAPTURE && queue_capturing(stream, per_thread))
+    if (any_capture() && queue_capturing(stream, per_thread))
         return;
     job_detect(s);
     if (is_closed(s) && member_obeys())

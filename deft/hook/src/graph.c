@@ -17,31 +17,24 @@ static __thread struct {
     uint64_t as_of, kernels;
 } last FAST;
 
-typedef int (*nodes_fn)(void *, void **, size_t *);
-typedef int (*type_fn)(void *, int *);
-typedef int (*child_fn)(void *, void **);
-
 /* The kernels of a graph, those of its child graphs among them. If the driver
    does not know a node's type, the node counts; copies and waits do not. A
    conditional node runs an unknown number of times: it counts once. */
 static uint64_t count_kernels(void *graph, int depth) {
-    nodes_fn get = RAW(nodes_fn, "cuGraphGetNodes");
-    type_fn kind = RAW(type_fn, "cuGraphNodeGetType");
-    child_fn child = RAW(child_fn, "cuGraphChildGraphNodeGetGraph");
     size_t n = 0;
     uint64_t sum = 0;
-    if (!get || get(graph, NULL, &n) != CU_SUCCESS)
+    if (CALL3("cuGraphGetNodes", graph, NULL, &n) != CU_SUCCESS)
         return 1;
-    void **nodes = kind && n ? calloc(n, sizeof *nodes) : NULL;
-    if (!nodes || get(graph, nodes, &n) != CU_SUCCESS) {
+    void **nodes = n ? calloc(n, sizeof *nodes) : NULL;
+    if (!nodes || CALL3("cuGraphGetNodes", graph, nodes, &n) != CU_SUCCESS) {
         free(nodes);
         return n;
     }
     for (size_t i = 0; i < n; i++) {
         int type = CU_NODE_KERNEL;
         void *inner;
-        if (kind(nodes[i], &type) == CU_SUCCESS && type == CU_NODE_GRAPH && depth < DEEPEST && child &&
-            child(nodes[i], &inner) == CU_SUCCESS)
+        if (CALL2("cuGraphNodeGetType", nodes[i], &type) == CU_SUCCESS && type == CU_NODE_GRAPH && depth < DEEPEST &&
+            CALL2("cuGraphChildGraphNodeGetGraph", nodes[i], &inner) == CU_SUCCESS)
             sum += count_kernels(inner, depth + 1);
         else
             sum += type == CU_NODE_KERNEL || type == CU_NODE_GRAPH || type == CU_NODE_CONDITIONAL;
@@ -51,9 +44,7 @@ static uint64_t count_kernels(void *graph, int depth) {
 }
 
 void graph_update(void *exec, void *graph) {
-    inside++;
     uint64_t n = count_kernels(graph, 0);
-    inside--;
     table_put(&graphs, (uint64_t)exec, (struct deft_row){.kernels = n ? n : 1});
     struct deft_slot *s = acquire(&this_member->slot);
     for (uint64_t most = load(&s->most_kernels); n > most && !swap_if(&s->most_kernels, &most, n);)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "entry.h"
+#include "member.h"
 
 /* Finds the function that a wrapper calls, if no lookup has found it yet. */
 static void *resolve(enum entry_id id) {

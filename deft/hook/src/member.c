@@ -285,10 +285,8 @@ static uint64_t device_id(int ordinal) {
     if (id)
         return id;
     uint64_t uuid[2] = {0};
-    int (*get)(void *, int) = (int (*)(void *, int))driver_symbol("cuDeviceGetUuid_v2");
-    if (!get)
-        get = (int (*)(void *, int))driver_symbol("cuDeviceGetUuid");
-    id = get && get(uuid, ordinal) == CU_SUCCESS && (uuid[0] ^ uuid[1]) ? uuid[0] ^ uuid[1] : (uint64_t)ordinal + 1;
+    bool named = CALL2("cuDeviceGetUuid_v2", uuid, (word)ordinal) == CU_SUCCESS || CALL2("cuDeviceGetUuid", uuid, (word)ordinal) == CU_SUCCESS;
+    id = named && (uuid[0] ^ uuid[1]) ? uuid[0] ^ uuid[1] : (uint64_t)ordinal + 1;
     if (keep)
         store(&known[ordinal], id);
     return id;
@@ -317,14 +315,10 @@ static struct member *member_of(uint64_t device) {
 }
 
 COLD void member_update(void) {
-    int (*get)(word *) = (int (*)(word *))driver_symbol("cuCtxGetCurrent");
-    int (*of)(int *) = (int (*)(int *))driver_symbol("cuCtxGetDevice");
     word now = 0;
     int ordinal;
-    inside++;
-    if (get && of && get(&now) == CU_SUCCESS && now != context && now && of(&ordinal) == CU_SUCCESS)
+    if (CALL1("cuCtxGetCurrent", &now) == CU_SUCCESS && now != context && now && CALL1("cuCtxGetDevice", &ordinal) == CU_SUCCESS)
         this_member = member_of(device_id(ordinal));
-    inside--;
     context = now;
 }
 

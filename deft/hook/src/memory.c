@@ -14,9 +14,6 @@ static struct table mapped = TABLE;      /* mappings of handles, by address */
 enum { POOLS = 8, POOL_RESERVED = 5, POOL_USED = 7 /* attributes of cuMemPoolGetAttribute */ };
 static void *pools[POOLS]; /* that the program named */
 
-typedef int (*pool_fn)(void **, int);
-typedef int (*attribute_fn)(void *, int, void *);
-
 void memory_pool(void *pool) {
     for (int i = 0; pool && i < POOLS; i++) {
         void *has = load(&pools[i]);
@@ -40,23 +37,20 @@ bool memory_is_host(void *pool) {
 
 /* Returns the memory that a pool has reserved and does not use. */
 static uint64_t pool_unused(void *pool) {
-    attribute_fn ask = RAW(attribute_fn, "cuMemPoolGetAttribute");
     uint64_t reserved = 0, used = 0;
-    bool known = pool && ask && ask(pool, POOL_RESERVED, &reserved) == CU_SUCCESS && ask(pool, POOL_USED, &used) == CU_SUCCESS;
+    bool known = pool && CALL3("cuMemPoolGetAttribute", pool, (word)POOL_RESERVED, &reserved) == CU_SUCCESS &&
+                 CALL3("cuMemPoolGetAttribute", pool, (word)POOL_USED, &used) == CU_SUCCESS;
     return known && reserved > used ? reserved - used : 0;
 }
 
 static COLD uint64_t unused_memory(void) {
-    int (*device)(int *) = RAW(int (*)(int *), "cuCtxGetDevice"), ordinal;
-    pool_fn get = RAW(pool_fn, "cuDeviceGetDefaultMemPool");
+    int ordinal;
     void *pool = NULL;
     uint64_t sum = 0;
-    inside++;
-    if (device && get && device(&ordinal) == CU_SUCCESS && get(&pool, ordinal) == CU_SUCCESS)
+    if (CALL1("cuCtxGetDevice", &ordinal) == CU_SUCCESS && CALL2("cuDeviceGetDefaultMemPool", &pool, (word)ordinal) == CU_SUCCESS)
         memory_pool(pool);
     for (int i = 0; i < POOLS; i++)
         sum += pool_unused(load(&pools[i]));
-    inside--;
     return sum;
 }
 

@@ -67,40 +67,6 @@ static struct queue *this_queue(void) { return &queues[this_member - members]; }
 
 /* -- calls of the driver -- */
 
-typedef int (*one_fn)(void *);
-typedef int (*two_fn)(void *, void *);
-
-static int call1(one_fn f, void *a) {
-    inside++;
-    int r = f ? f(a) : CU_STUB_LIBRARY;
-    inside--;
-    return r;
-}
-
-static int call2(two_fn f, void *a, void *b) {
-    inside++;
-    int r = f ? f(a, b) : CU_STUB_LIBRARY;
-    inside--;
-    return r;
-}
-
-#define CALL3(name, a, b, c) ({ \
-    int (*f)(void *, void *, void *) = RAW(int (*)(void *, void *, void *), name); \
-    inside++; \
-    int r_ = f ? f((void *)(a), (void *)(b), (void *)(c)) : CU_STUB_LIBRARY; \
-    inside--; \
-    r_; \
-})
-#define CALL1(name, a) call1(RAW(one_fn, name), (void *)(a))
-#define CALL2(name, a, b) call2(RAW(two_fn, name), (void *)(a), (void *)(b))
-
-/* A stream by a handle that means the same in every call. */
-static void *stream_handle(void *stream, bool per_thread) {
-    return stream ? stream : per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
-}
-
-static bool any_capture(void) { return load(&slow_reasons) >= SLOW_CAPTURE; }
-
 static bool capture_active(void *stream) {
     int status = CU_CAPTURE_NONE;
     return CALL2("cuStreamIsCapturing", stream, &status) != CU_SUCCESS || status != CU_CAPTURE_NONE;
@@ -142,7 +108,7 @@ static void end_visit(struct visit *v) {
         CALL1("cuCtxPopCurrent_v2", &back);
 }
 
-static bool record(void **event, void *stream, word flags) {
+bool queue_record(void **event, void *stream, word flags) {
     return (*event || CALL2("cuEventCreate", event, flags) == CU_SUCCESS) &&
            CALL2("cuEventRecord", *event, stream) == CU_SUCCESS;
 }
@@ -274,7 +240,7 @@ void queue_drop_stream(void *stream, bool per_thread) {
         if (l->gone || l->stream != stream_handle(stream, per_thread))
             continue;
         if (l->busy && begin_visit(&v, l->context) == CU_SUCCESS) {
-            l->probed = !capture_active(l->stream) && record(&l->probe, l->stream, CU_EVENT_NO_TIMING);
+            l->probed = !capture_active(l->stream) && queue_record(&l->probe, l->stream, CU_EVENT_NO_TIMING);
             end_visit(&v);
         }
         l->gone = true;
@@ -333,7 +299,7 @@ static bool lane_is_empty(struct lane *l, bool probe) {
         is = !(any_capture() && capture_active(l->stream)) && ends_lane(CALL1("cuStreamQuery", l->stream));
     } else {
         if (!l->probed && probe && !any_capture())
-            l->probed = record(&l->probe, CU_STREAM_LEGACY, CU_EVENT_NO_TIMING);
+            l->probed = queue_record(&l->probe, CU_STREAM_LEGACY, CU_EVENT_NO_TIMING);
         is = l->probed && ends_lane(CALL1("cuEventQuery", l->probe));
     }
     end_visit(&v);
@@ -501,7 +467,7 @@ static void close_groups(struct queue *q, bool waiting) {
         if (!l->open || l->count == GROUPS || !can_query(l) || begin_visit(&v, l->context) != CU_SUCCESS)
             continue;
         uint32_t at = (l->oldest + l->count) % GROUPS;
-        if (!(any_capture() && capture_active(l->stream)) && record(&l->event[at], l->stream, CU_EVENT_NO_TIMING)) {
+        if (!(any_capture() && capture_active(l->stream)) && queue_record(&l->event[at], l->stream, CU_EVENT_NO_TIMING)) {
             l->size[at] = l->open;
             l->open = 0;
             l->count++;
@@ -612,7 +578,7 @@ void queue_time(void *stream, bool per_thread) {
         t->pending &= r == CU_NOT_READY;
         if (!t->pending) {
             t->context = context;
-            t->thread = record(&t->event[0], stream_handle(stream, per_thread), 0) ? (word)&inside : 0;
+            t->thread = queue_record(&t->event[0], stream_handle(stream, per_thread), 0) ? (word)&inside : 0;
             t->left = UNTIMED + now_ns() % UNTIMED;
         }
     }
@@ -638,7 +604,7 @@ void queue_add(struct bound b, void *stream, bool per_thread, uint64_t kernels) 
         if (t->thread == (word)&inside) {
             t->thread = 0;
             t->launched = kernels;
-            t->pending = !any_capture() && record(&t->event[1], l->stream, 0);
+            t->pending = !any_capture() && queue_record(&t->event[1], l->stream, 0);
         }
     }
     unlock(q);

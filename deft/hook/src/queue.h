@@ -17,6 +17,14 @@
 
 #include "member.h"
 
+/* A stream by a handle that means the same in every call. */
+static inline void *stream_handle(void *stream, bool per_thread) {
+    return stream ? stream : per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+}
+
+static inline bool any_capture(void) { return load(&slow_reasons) >= SLOW_CAPTURE; }
+
+HIDDEN bool queue_record(void **event, void *stream, word flags); /* makes the event if it is NULL */
 HIDDEN bool queue_capturing(void *stream, bool per_thread);
 HIDDEN void queue_capture(bool opens); /* a capture begins or ends */
 

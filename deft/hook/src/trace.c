@@ -33,39 +33,14 @@ static struct trace_row rows[ROWS];
 static size_t row_count;
 static uint64_t flushed_ns;
 
-static int create(void **event) {
-    int (*f)(void **, unsigned) = RAW(int (*)(void **, unsigned), "cuEventCreate");
-    inside++;
-    int r = *event ? CU_SUCCESS : f ? f(event, 0) : CU_STUB_LIBRARY;
-    inside--;
-    return r;
-}
-
-static int record(void *event, void *stream, bool per_thread) {
-    int (*f)(void *, void *) = RAW(int (*)(void *, void *), "cuEventRecord");
-    inside++;
-    int r = f ? f(event, stream ? stream : per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY) : CU_STUB_LIBRARY;
-    inside--;
-    return r;
-}
-
-static int call_event(const char *name, void *event) {
-    int (*query)(void *) = RAW(int (*)(void *), "cuEventQuery");
-    int (*wait)(void *) = RAW(int (*)(void *), "cuEventSynchronize");
-    int (*f)(void *) = *name == 'q' ? query : wait;
-    inside++;
-    int r = f ? f(event) : CU_STUB_LIBRARY;
-    inside--;
-    return r;
+static bool record(void **event, void *stream, bool per_thread) {
+    return queue_record(event, stream_handle(stream, per_thread), 0);
 }
 
 /* Returns the nanoseconds between two events in ns; false if they are unknown. */
 static bool read_elapsed(double *ns, void *from, void *to) {
-    int (*f)(float *, void *, void *) = RAW(int (*)(float *, void *, void *), "cuEventElapsedTime");
     float ms = 0;
-    inside++;
-    bool known = f && f(&ms, from, to) == CU_SUCCESS;
-    inside--;
+    bool known = CALL3("cuEventElapsedTime", &ms, from, to) == CU_SUCCESS;
     *ns = known ? (double)ms * 1e6 : 0;
     return known;
 }
@@ -99,9 +74,9 @@ static void add_row(struct trace_row r) {
 static void collect(bool wait) {
     for (; first < next; first++) {
         struct pair *p = &ring[first % RING];
-        int r = call_event("query", p->after);
+        int r = CALL1("cuEventQuery", p->after);
         if (r == CU_NOT_READY && wait)
-            r = call_event("wait", p->after);
+            r = CALL1("cuEventSynchronize", p->after);
         if (r == CU_NOT_READY)
             return;
         wait = false;
@@ -118,9 +93,8 @@ static void collect(bool wait) {
 static void measure_events(void *stream, bool per_thread) {
     void *a = NULL, *b = NULL;
     double ns;
-    for (int i = 0; i < 9 && create(&a) == CU_SUCCESS && create(&b) == CU_SUCCESS; i++)
-        if (record(a, stream, per_thread) == CU_SUCCESS && record(b, stream, per_thread) == CU_SUCCESS && call_event("wait", b) == CU_SUCCESS &&
-            read_elapsed(&ns, a, b))
+    for (int i = 0; i < 9; i++)
+        if (record(&a, stream, per_thread) && record(&b, stream, per_thread) && CALL1("cuEventSynchronize", b) == CU_SUCCESS && read_elapsed(&ns, a, b))
             add_row((struct trace_row){.kind = TRACE_EVENTS, .in = now_ns(), .end = (uint64_t)ns});
 }
 
@@ -141,8 +115,6 @@ uint64_t trace_begin(void) { return now_ns(); }
 
 /* A call to the driver while a stream of any thread captures may end the capture:
    launches meanwhile are not recorded. */
-static bool any_capture(void) { return load(&slow_reasons) >= SLOW_CAPTURE; }
-
 void trace_before(void *stream, bool per_thread) {
     if (any_capture())
         return;
@@ -151,8 +123,7 @@ void trace_before(void *stream, bool per_thread) {
         if (next % CHECK_LAUNCHES == 0 || next - first >= RING - 2)
             collect(next - first >= RING - 2);
         struct pair *p = &ring[next % RING];
-        open_pair = create(&p->before) == CU_SUCCESS && create(&p->after) == CU_SUCCESS &&
-                    record(p->before, stream, per_thread) == CU_SUCCESS;
+        open_pair = record(&p->before, stream, per_thread);
         p->call = now_ns();
     }
     if (!open_pair)
@@ -166,7 +137,7 @@ void trace_after(uint64_t in, void *stream, bool per_thread, uint64_t kernels) {
     p->in = in;
     p->called = now_ns();
     p->kernels = kernels;
-    if (record(p->after, stream, per_thread) == CU_SUCCESS)
+    if (record(&p->after, stream, per_thread))
         next++;
     open_pair = false;
     p->out = now_ns();

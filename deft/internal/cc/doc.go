@@ -11,13 +11,4 @@
 //
 // Without a compiler the error is [ErrNoCompiler]; sources that do not compile are a
 // [*CompileError] with the compiler's output.
-//
-//	//go:embed src
-//	var sources embed.FS
-//
-//	files, _ := fs.Sub(sources, "src")
-//	path, err := cc.Build(ctx, dir, cc.Product{
-//		Name: "libcuda.so.1", Sources: []fs.FS{files},
-//		Args: []string{"-O2", "-shared", "-fPIC", "simcuda.c"},
-//	})
 package cc

@@ -77,7 +77,9 @@ func runOwner(ctx context.Context, env *cli.Env, j *sessionFlags, s daemon.Setti
 	if err := m.listen(env); err != nil {
 		return err
 	}
-	defer m.close()
+	if m.listener != nil {
+		defer m.listener.Close()
+	}
 	d, err := daemon.Start(at, s)
 	if err != nil {
 		return err
@@ -109,7 +111,7 @@ func (m *metricsService) listen(env *cli.Env) (err error) {
 	return nil
 }
 
-// serve answers scrapes with the token, and checks of health, until close.
+// serve answers scrapes with the token, and checks of health, until the listener is closed.
 func (m *metricsService) serve(env *cli.Env, scrape http.Handler) {
 	if m.listener == nil {
 		return
@@ -125,12 +127,6 @@ func (m *metricsService) serve(env *cli.Env, scrape http.Handler) {
 	env.Log.Infof("metrics on http://%s/metrics", m.listener.Addr())
 }
 
-func (m *metricsService) close() {
-	if m.listener != nil {
-		_ = m.listener.Close()
-	}
-}
-
 // reopenLog has this process write to the session's log again if stderr is a file that was
 // removed.
 func reopenLog(at daemon.Place) {
@@ -142,6 +138,16 @@ func reopenLog(at daemon.Place) {
 		_ = unix.Dup3(int(log.Fd()), 2, 0) // else the messages go where nobody reads them
 		_ = log.Close()
 	}
+}
+
+var slackHelp = fmt.Sprintf("time of urgent jobs, relative to alone, that others' use of their gaps may cost (default %v)", policy.DefaultSlack)
+
+// checkSlack checks --slack.
+func checkSlack(slack float64, given func(string) bool) error {
+	if given("slack") && !(slack > 1 && slack <= policy.MaxSlack) {
+		return cli.Usagef("--slack %v: want a number above 1, at most %v, such as 1.1", slack, policy.MaxSlack)
+	}
+	return nil
 }
 
 // checkPolicy returns an error for a name that is no policy of programs; "" is none.

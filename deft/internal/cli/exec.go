@@ -195,17 +195,11 @@ func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error
 	m := session.Membership{
 		Session: at.Session(), Name: p.name, Gang: p.gang, Priority: int(p.priority), Deadline: p.slo, MemoryQuota: uint64(p.quota),
 	}
-	return append(hook.Preload(environ, lib), append(m.Environ(), p.placement()...)...), nil
-}
-
-// placement returns the variable with which MPS serves programs without a priority after
-// those with one, unless it is set already (CUDA_MPS_CLIENT_PRIORITY: 0 normal, 1 below).
-func (p *program) placement() []string {
-	_, set := os.LookupEnv("CUDA_MPS_CLIENT_PRIORITY")
-	if set || p.priority > 0 || p.discipline() != device.MPS {
-		return nil
+	environ = append(hook.Preload(environ, lib), m.Environ()...)
+	if _, set := os.LookupEnv("CUDA_MPS_CLIENT_PRIORITY"); !set && p.priority <= 0 && p.discipline() == device.MPS {
+		environ = append(environ, "CUDA_MPS_CLIENT_PRIORITY=1") // below normal: MPS serves those with a priority first
 	}
-	return []string{"CUDA_MPS_CLIENT_PRIORITY=1"}
+	return environ, nil
 }
 
 // simulatedEnviron builds a simulated device, adds its workload program to this process's
@@ -282,9 +276,6 @@ func (p *program) startOwner(at daemon.Place, policy string) error {
 	}
 	if p.slack != 0 {
 		args = append(args, "--slack", strconv.FormatFloat(p.slack, 'g', -1, 64))
-	}
-	if err := at.Vacant(); err != nil {
-		return err
 	}
 	log, err := at.OpenLog()
 	if err != nil {

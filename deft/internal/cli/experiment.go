@@ -177,16 +177,18 @@ func (s *setting) warn(env *cli.Env, w string) {
 	s.warned[w] = true
 }
 
-// play runs the experiment once and writes its files. If a run fails in part, it returns
-// both an outcome and an error.
-func (s *setting) play(ctx context.Context, env *cli.Env, x *experiment.Experiment) (*trial.Outcome, error) {
+// play returns a function that runs an experiment once and writes its files. If a run fails in
+// part, it returns both an outcome and an error.
+func (s *setting) play(env *cli.Env) trial.Play {
 	run := trial.Virtual
 	if s.clock == "real" {
 		run = s.real(env)
 	}
-	o, err := run(ctx, x)
-	if o == nil {
-		return nil, err
+	return func(ctx context.Context, x *experiment.Experiment) (*trial.Outcome, error) {
+		o, err := run(ctx, x)
+		if o == nil {
+			return nil, err
+		}
+		return o, errors.Join(err, o.Save())
 	}
-	return o, errors.Join(err, o.Save())
 }

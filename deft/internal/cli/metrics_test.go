@@ -17,7 +17,7 @@ func TestMetricsService(t *testing.T) {
 	if err := m.listen(env); err != nil {
 		t.Fatal(err)
 	}
-	defer m.close()
+	defer m.listener.Close()
 	m.serve(env, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "metrics") }))
 	for _, c := range []struct {
 		path, name, value string

@@ -89,7 +89,14 @@ func (p *pairFlags) run(ctx context.Context, env *cli.Env, args []string, comman
 	case len(args) != 2:
 		return cli.Usagef("--traces: want two recordings, have %d", len(args))
 	}
-	return p.predictTraces(ctx, env, args)
+	var both [2]*pair.Trace
+	for i, path := range args {
+		var err error
+		if both[i], err = pair.LoadTrace(path); err != nil {
+			return err
+		}
+	}
+	return p.outlook(ctx, env, both)
 }
 
 // recordings are the files of --save, of A and of B.
@@ -128,17 +135,6 @@ func (p *pairFlags) record(ctx context.Context, env *cli.Env, args []string) err
 			if err := file.WriteJSON(filepath.Join(p.save, recordings[i]), both[i]); err != nil {
 				return err
 			}
-		}
-	}
-	return p.outlook(ctx, env, both)
-}
-
-// predictTraces predicts from two recordings.
-func (p *pairFlags) predictTraces(ctx context.Context, env *cli.Env, paths []string) (err error) {
-	var both [2]*pair.Trace
-	for i, path := range paths {
-		if both[i], err = pair.LoadTrace(path); err != nil {
-			return err
 		}
 	}
 	return p.outlook(ctx, env, both)

@@ -44,7 +44,10 @@ func (j *sessionFlags) place() (daemon.Place, error) {
 	}
 	at, err := daemon.NewPlace(sessionDir(j.dir), j.session)
 	if errors.Is(err, daemon.ErrDirectory) {
-		return at, fmt.Errorf("%w; set another directory with --session-dir or DEFT_SESSION_DIR%s", err, directoryHint())
+		err = fmt.Errorf("%w; set another directory with --session-dir or DEFT_SESSION_DIR", err)
+		if private := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(private) { // no other user can create files in it
+			err = fmt.Errorf("%w, such as %s", err, filepath.Join(private, "deft"))
+		}
 	}
 	return at, err
 }
@@ -59,15 +62,6 @@ func sessionDir(named string) string {
 		return named
 	}
 	return filepath.Join(sharedMemoryDir(), "deft-"+strconv.Itoa(os.Getuid()))
-}
-
-// directoryHint names the user's runtime directory (XDG Base Directory Specification), in
-// which no other user can create files.
-func directoryHint() string {
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
-		return ", such as " + filepath.Join(dir, "deft")
-	}
-	return ""
 }
 
 // removeLeftovers removes unused files that killed owners and their programs have left in a

@@ -54,7 +54,7 @@ The table shows inflation if the models ran alone before (--alone) with the same
 
 // runTogether runs the models at the same time.
 func (s *setting) runTogether(ctx context.Context, env *cli.Env, x *experiment.Experiment) error {
-	o, err := s.play(ctx, env, x)
+	o, err := s.play(env)(ctx, x)
 	if o == nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (s *setting) runTogether(ctx context.Context, env *cli.Env, x *experiment.E
 
 // runAlone runs each model by itself and stores the results for later runs.
 func (s *setting) runAlone(ctx context.Context, env *cli.Env, x *experiment.Experiment) error {
-	r, err := trial.Alone(ctx, x, s.player(env))
+	r, err := trial.Alone(ctx, x, s.play(env))
 	if err != nil {
 		return err
 	}
@@ -80,13 +80,6 @@ func (s *setting) runAlone(ctx context.Context, env *cli.Env, x *experiment.Expe
 // aloneFile returns the file with the results of the models alone.
 func aloneFile(x *experiment.Experiment) string {
 	return filepath.Join(x.Models[len(x.Models)-1].OutputDir, "alone.json")
-}
-
-// player returns play as a function.
-func (s *setting) player(env *cli.Env) trial.Play {
-	return func(ctx context.Context, x *experiment.Experiment) (*trial.Outcome, error) {
-		return s.play(ctx, env, x)
-	}
 }
 
 // addPredictions adds the predicted time of one job of each model on an unknown host.

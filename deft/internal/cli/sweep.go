@@ -17,7 +17,7 @@ func (s *setting) runSweep(ctx context.Context, env *cli.Env, x *experiment.Expe
 	if x.Policy == "none" {
 		return cli.Usagef("policy none: it adds no synchronization points, so intervals have no effect")
 	}
-	result, err := trial.RunSweep(ctx, x, s.intervals, s.player(env))
+	result, err := trial.RunSweep(ctx, x, s.intervals, s.play(env))
 	if errors.Is(err, trial.ErrIntervals) {
 		return cli.Usagef("--sync: %w", err)
 	}

@@ -168,7 +168,7 @@ func (d *Daemon) Metrics() http.Handler { return metricsHandler(d.status, d.sett
 
 // Policy returns the name of the policy in force.
 func (d *Daemon) Policy() string {
-	name, _ := d.control.state()
+	name, _, _ := d.control.state()
 	return name
 }
 
@@ -184,10 +184,11 @@ func (d *Daemon) keepFiles(ctx context.Context, work *crash.Group) {
 			return
 		case <-tick.C:
 		}
-		if d.hasFiles() {
+		_, err := os.Lstat(d.place.socket())
+		if err == nil && d.session.IsAt(d.place.Session()) {
 			continue
 		}
-		err := d.restoreFiles(ctx, work)
+		err = d.restoreFiles(ctx, work)
 		if err == nil {
 			err = ErrRemoved
 		}
@@ -198,12 +199,6 @@ func (d *Daemon) keepFiles(ctx context.Context, work *crash.Group) {
 			return
 		}
 	}
-}
-
-// hasFiles reports whether the session and the socket exist at their paths.
-func (d *Daemon) hasFiles() bool {
-	_, err := os.Lstat(d.place.socket())
-	return err == nil && d.session.IsAt(d.place.Session())
 }
 
 // filesPeriod is the time between two looks for the files: shorter than another owner

@@ -118,7 +118,8 @@ func (p Place) OpenLog() (*os.File, error) {
 	return f, nil
 }
 
-// hasPrefix reports whether a regular file begins with a text, or is empty.
+// hasPrefix reports whether a regular file begins with a text, or was left before anything was
+// written: empty, or with zeros.
 func hasPrefix(path, text string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -131,7 +132,7 @@ func hasPrefix(path, text string) bool {
 	defer f.Close()
 	b := make([]byte, len(text))
 	n, _ := io.ReadFull(f, b)
-	return n == 0 || string(b[:n]) == text
+	return string(b[:n]) == text || len(bytes.Trim(b[:n], "\x00")) == 0
 }
 
 func (p Place) socket() string { return p.path("socket") }
@@ -181,7 +182,7 @@ func (p Place) removeFiles() {
 	if info, err := os.Lstat(p.socket()); err == nil && info.Mode()&fs.ModeSocket != 0 {
 		_ = os.Remove(p.socket())
 	}
-	if hasPrefix(p.Device(), deviceHeader) || isHole(p.Device()) {
+	if hasPrefix(p.Device(), deviceHeader) {
 		_ = os.Remove(p.Device())
 	}
 	if hasPrefix(p.Log(), logHeader) {
@@ -217,39 +218,6 @@ func (p Place) Clean() error {
 	}
 	p.removeFiles()
 	return nil
-}
-
-// Vacant returns an error if no owner could use the place. It matches ErrForeign if a file
-// that is not deft's is at the session's path, and [syscall.ENOSPC] if the file system has
-// no room for a session.
-func (p Place) Vacant() error {
-	s, err := session.Open(p.Session())
-	switch {
-	case err == nil:
-		return s.Close()
-	case errors.Is(err, session.ErrNotSession) && !isUnwritten(p.Session()):
-		return fmt.Errorf("daemon: %s: %w", p.Session(), ErrForeign)
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil // the owner finds out
-	}
-	var at syscall.Statfs_t
-	// A tmpfs without a limit says 0 blocks.
-	if err := syscall.Statfs(p.dir, &at); err == nil && at.Blocks > 0 && at.Bavail*uint64(at.Bsize) < session.Size {
-		return fmt.Errorf("daemon: %s: %w: a session needs %d bytes", p.dir, syscall.ENOSPC, session.Size)
-	}
-	return nil
-}
-
-// isHole reports whether a file of this user has a size but no data, as a simulated device
-// whose program was killed before it wrote the first byte. Small files are left out: some
-// file systems keep their data without a block.
-func isHole(path string) bool {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() < 1<<20 {
-		return false
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == os.Geteuid() && st.Blocks == 0
 }
 
 // isUnwritten reports whether a file was left by an owner that was killed before it wrote a

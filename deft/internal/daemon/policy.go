@@ -49,13 +49,6 @@ func (b *control) setPolicy(name string, slack float64) error {
 	return nil
 }
 
-// slack returns the slack in force.
-func (b *control) slack() float64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return cmp.Or(b.rules.Slack, policy.DefaultSlack)
-}
-
 // Decide applies the policy to the clients that are not paused.
 func (b *control) Decide(now time.Duration, clients []policy.Client, directives []policy.Directive) time.Duration {
 	b.mu.Lock()
@@ -106,9 +99,9 @@ func (b *control) pause(id int, on bool) {
 	}
 }
 
-// state returns the policy's name and the paused clients.
-func (b *control) state() (name string, paused []int) {
+// state returns the policy's name, the slack in force and the paused clients.
+func (b *control) state() (name string, slack float64, paused []int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.name, slices.Sorted(maps.Keys(b.paused))
+	return b.name, cmp.Or(b.rules.Slack, policy.DefaultSlack), slices.Sorted(maps.Keys(b.paused))
 }

@@ -137,7 +137,8 @@ func (d *Daemon) setPolicy(c PolicyChange) error {
 	if err := d.control.setPolicy(c.Policy, c.Slack); err != nil {
 		return err
 	}
-	d.session.Announce(c.Policy, d.control.slack())
+	name, slack, _ := d.control.state()
+	d.session.Announce(name, slack)
 	d.session.Ring()
 	return nil
 }

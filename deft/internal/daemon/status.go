@@ -42,9 +42,9 @@ type Client struct {
 
 // status returns the state of the session.
 func (d *Daemon) status() Status {
-	s := Status{Session: d.place.name, Clients: []Client{}, Slack: d.control.slack(), Age: time.Since(d.started).Seconds()}
+	s := Status{Session: d.place.name, Clients: []Client{}, Age: time.Since(d.started).Seconds()}
 	var paused []int
-	s.Policy, paused = d.control.state()
+	s.Policy, s.Slack, paused = d.control.state()
 	for _, c := range d.session.Clients() {
 		if c.State == session.Left {
 			continue

@@ -59,10 +59,8 @@ const launchShare = 0.1
 // widenBounds raises the bounds of queues next to clients with long launches.
 func (f *Fair) widenBounds(clients []Client, directives []Directive) {
 	for i, c := range clients {
-		for _, o := range clients {
-			if o.ID != c.ID && directives[i].InFlightTime > 0 {
-				directives[i].InFlightTime = max(directives[i].InFlightTime, time.Duration(launchShare*float64(o.Longest)))
-			}
+		if d := &directives[i]; d.InFlightTime > 0 {
+			d.InFlightTime = max(d.InFlightTime, time.Duration(launchShare*float64(f.presence.longest.ofOthers(c))))
 		}
 	}
 }

@@ -54,16 +54,14 @@ type presence struct {
 
 // clientHistory is the memory of presence about a client.
 type clientHistory struct {
-	at       time.Duration // of the last observation
-	launches uint64
-	begin    time.Duration
-	idle     time.Duration // since when it has had nothing on the device
-	open     bool          // its gate was, since the last observation
-	absent   bool
-	paced    bool          // absent between launches, not in a gap
-	ahead    time.Duration // while absent, what others may have in flight
-	saved    float64       // ns that it may lose
-	mayLose  float64       // ... of them until its next synchronization
+	at      time.Duration // of the last observation
+	idle    time.Duration // since when it has had nothing on the device
+	open    bool          // its gate was, since the last observation
+	absent  bool
+	paced   bool          // absent between launches, not in a gap
+	ahead   time.Duration // while absent, what others may have in flight
+	saved   float64       // ns that it may lose
+	mayLose float64       // ... of them until its next synchronization
 
 	alone  bool // others were stopped, with nothing on the device
 	pace   work // its launches in jobs while it was alone and waited for nothing
@@ -90,7 +88,7 @@ func (p *presence) observe(now time.Duration, clients []Client) {
 	for _, c := range clients {
 		s := p.histories[c.ID]
 		if s == nil {
-			s = &clientHistory{at: now, launches: c.Launches, begin: c.Begin, idle: now, open: true, last: c}
+			s = &clientHistory{at: now, idle: now, open: true, last: c}
 			p.histories[c.ID] = s
 		}
 		p.measure(s, now, c)
@@ -100,13 +98,12 @@ func (p *presence) observe(now time.Duration, clients []Client) {
 		}
 		p.updateIdle(s, now, c, p.returnDelay(c, s.ahead))
 		s.at, s.last = now, c
-		s.launches, s.begin = c.Launches, c.Begin
 	}
 }
 
 // updateIdle updates the time since which the client has had nothing on the device.
 func (p *presence) updateIdle(s *clientHistory, now time.Duration, c Client, delay time.Duration) {
-	launched, begun := c.Launches != s.launches, c.Begin != s.begin
+	launched, begun := c.Launches != s.last.Launches, c.Begin != s.last.Begin
 	switch {
 	case launched:
 		if s.absent && !s.paced {

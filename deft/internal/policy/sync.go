@@ -44,8 +44,12 @@ func NewSync() *Sync { return &Sync{map[int]*syncPast{}} }
 func (s *Sync) Decide(now time.Duration, clients []Client, directives []Directive) time.Duration {
 	dropAbsent(s.pasts, clients)
 	next := Never
+	var priorities []int
+	for _, c := range clients {
+		priorities = append(priorities, c.Priority)
+	}
 	for i, c := range clients {
-		if !isBounded(c, clients) {
+		if !IsBounded(c.Priority, priorities) {
 			continue
 		}
 		directives[i].SyncEvery = cmp.Or(c.Interval, s.observe(now, c).bestInterval(c, clients))
@@ -117,9 +121,8 @@ func Harris(setup, delay float64) int {
 	return int(max(1, math.Round(math.Sqrt(min(2*setup/delay, math.MaxInt32)))))
 }
 
-// isBounded says that a client's queue is bounded: another one is more urgent, or all are
-// equal.
-func isBounded(c Client, clients []Client) bool {
-	return slices.ContainsFunc(clients, func(o Client) bool { return o.Priority > c.Priority }) ||
-		!slices.ContainsFunc(clients, func(o Client) bool { return o.Priority != c.Priority })
+// IsBounded says that the queue of a client of some priority is bounded: another one is more
+// urgent, or all are equal.
+func IsBounded(priority int, all []int) bool {
+	return priority < slices.Max(all) || slices.Min(all) == slices.Max(all)
 }

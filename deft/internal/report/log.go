@@ -46,9 +46,6 @@ func LoadLog(path string) (*Log, error) {
 	return l, nil
 }
 
-// SaveLog writes a log, the warm-up first.
-func SaveLog(path string, jobs []Job) error { return dataset.Save(path, jobs, dataset.Options{}) }
-
 // Times returns the completion times in ms, in file order.
 func (l *Log) Times() []float64 {
 	ms := make([]float64, len(l.Jobs))

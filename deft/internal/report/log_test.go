@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/shared/dataset"
 )
 
 func logFile(t *testing.T, lines ...string) string {
@@ -68,7 +70,7 @@ func TestSaveAndLoadLog(t *testing.T) {
 	n := int64(1 << 40)
 	jobs := []Job{{0, 5e9, 5000.125, &n, &n}, {6e9, 7e9, 1000, &n, &n}}
 	path := filepath.Join(t.TempDir(), "x.csv")
-	if err := SaveLog(path, jobs); err != nil {
+	if err := dataset.Save(path, jobs, dataset.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)

@@ -69,6 +69,19 @@ func (m *Model) Measure(times []float64, span float64) error {
 	return nil
 }
 
+// CompareWith sets the inflation of each model whose run alone on the device, at the same place
+// of the configuration, is known.
+func (r *Run) CompareWith(alone *Run) {
+	for i := range r.Models {
+		m := &r.Models[i]
+		if i >= len(alone.Models) || alone.Models[i].Name != m.Name || !(alone.Models[i].JCT.Mean > 0) {
+			continue
+		}
+		inflation := m.JCT.Mean/alone.Models[i].JCT.Mean - 1
+		m.Inflation = &inflation
+	}
+}
+
 // Load reads a run written by Save or deft run --json.
 func Load(path string) (*Run, error) {
 	text, err := file.ReadAll(path)

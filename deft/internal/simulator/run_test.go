@@ -376,6 +376,6 @@ func ExampleRun() {
 		fmt.Println(c.Name, len(c.Jobs), c.MeanJCT())
 	}
 	// Output:
-	// A 114 44.018596ms
-	// B 91 5.133956ms
+	// A 114 44.030175ms
+	// B 91 5.148296ms
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretime/foretime/deft/internal/experiment"
 	"github.com/foretime/foretime/deft/internal/report"
+	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/file"
 )
 
@@ -35,7 +36,7 @@ func (o *Outcome) Save() error {
 		if err := os.MkdirAll(outputDir(m), 0o755); err != nil {
 			return err
 		}
-		if err := report.SaveLog(m.CSV(), o.Logs[i]); err != nil {
+		if err := dataset.Save(m.CSV(), o.Logs[i], dataset.Options{}); err != nil {
 			return err
 		}
 	}

@@ -111,7 +111,9 @@ const tailLines = 5
 
 // lastLines returns the last lines that the process wrote, for an error.
 func (q *process) lastLines() string {
-	text := q.output.lastText()
+	q.output.mu.Lock()
+	text := strings.TrimSpace(string(q.output.last))
+	q.output.mu.Unlock()
 	if text == "" {
 		return "; it wrote nothing to " + q.log
 	}
@@ -141,12 +143,6 @@ func (o *output) Write(p []byte) (int, error) {
 		_, o.err = o.file.Write(p)
 	}
 	return len(p), nil
-}
-
-func (o *output) lastText() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return strings.TrimSpace(string(o.last))
 }
 
 // close returns what went wrong with the file.

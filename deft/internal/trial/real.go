@@ -34,12 +34,9 @@ type Machine struct {
 	// on a simulated device: device time is then exact, else an estimate.
 	KnownKernels bool
 	Load         time.Duration // for a model to load; 0 is 120 s
-	// Quiet is the time that a process may spend without a job or a launch, beyond its
-	// pause between jobs; 0 is 120 s.
-	Quiet time.Duration
 }
 
-// defaultPatience is the default of Machine's times.
+// defaultPatience is the default of Machine.Load.
 const defaultPatience = 120 * time.Second
 
 // Real runs an experiment with processes on a machine, in a session at machine.Place. When
@@ -208,28 +205,13 @@ func (r *realRun) release(ctx context.Context, q *process, after time.Duration) 
 	return nil
 }
 
-// finish waits for the end of every process, and for no other than one that does
-// nothing any more: that one is ended.
+// finish waits for the end of every process.
 func (r *realRun) finish(ctx context.Context) error {
 	var faults error
-	failed := make(chan error, len(r.processes))
 	for _, q := range r.processes {
-		crash.Go(func() { <-q.done; failed <- q.err })
-	}
-	watch := newProgressMonitor(r.x.Models, r.names, r.machine.Quiet)
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for left := len(r.processes); left > 0; {
 		select {
-		case err := <-failed:
-			faults = errors.Join(faults, err)
-			left--
-		case <-tick.C:
-			runs := func(i int) bool { return !hasEnded(r.processes[i]) }
-			if i, err := watch.findStalled(time.Now(), r.supervisor.Totals(), runs); err != nil && runs(i) {
-				faults = errors.Join(faults, fmt.Errorf("%w%s", err, r.processes[i].lastLines()))
-				KillGroup(r.processes[i].cmd.Process)
-			}
+		case <-q.done:
+			faults = errors.Join(faults, q.err)
 		case <-ctx.Done():
 			return errors.Join(faults, ctx.Err())
 		}

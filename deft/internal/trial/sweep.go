@@ -11,7 +11,9 @@ import (
 	"strconv"
 
 	"github.com/foretime/foretime/deft/internal/experiment"
+	"github.com/foretime/foretime/deft/internal/policy"
 	"github.com/foretime/foretime/deft/internal/report"
+	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/file"
 )
 
@@ -116,23 +118,16 @@ func withSubdir(x *experiment.Experiment, name string) *experiment.Experiment {
 // withInterval returns a copy of the experiment with an interval for the models that yield.
 func withInterval(x *experiment.Experiment, n int) *experiment.Experiment {
 	c := withSubdir(x, "sync_"+strconv.Itoa(n))
-	for _, i := range yielding(c.Models) {
-		c.Models[i].Control.SyncEvery = n
+	var priorities []int
+	for i := range c.Models {
+		priorities = append(priorities, c.Models[i].Priority)
 	}
-	return c
-}
-
-// yielding returns the indices of the models below the highest priority, or of all if
-// there is one priority.
-func yielding(models []experiment.Model) []int {
-	var low []int
-	for i, m := range models {
-		above := slices.ContainsFunc(models, func(o experiment.Model) bool { return o.Priority > m.Priority })
-		if above || !slices.ContainsFunc(models, func(o experiment.Model) bool { return o.Priority != m.Priority }) {
-			low = append(low, i)
+	for i, priority := range priorities {
+		if policy.IsBounded(priority, priorities) {
+			c.Models[i].Control.SyncEvery = n
 		}
 	}
-	return low
+	return c
 }
 
 // hasSyncs reports whether a model waited at a synchronization point.
@@ -164,4 +159,22 @@ func LoadSweep(path string) (*Sweep, error) {
 		}
 	}
 	return s, nil
+}
+
+// Intervals returns a chart of every model's mean completion time over the synchronization
+// interval, with logarithmic axes.
+func (s *Sweep) Intervals() chart.Lines {
+	c := chart.Lines{Frame: chart.Frame{
+		Title: "Cost of a synchronization interval", X: "synchronization interval (launches)", Y: "mean JCT (ms)",
+		LogX: true, LogY: true,
+	}}
+	for i, alone := range s.Alone {
+		series := chart.Series{Name: alone.Output}
+		for _, p := range s.Points {
+			series.X = append(series.X, float64(p.Sync))
+			series.Y = append(series.Y, p.Models[i].JCT.Mean)
+		}
+		c.Series = append(c.Series, series)
+	}
+	return c
 }

@@ -197,7 +197,6 @@ API CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
     return CUDA_SUCCESS;
 }
 
-
 static char a_module, a_function;
 
 static CUresult give(CUhandle *where, char *what) {

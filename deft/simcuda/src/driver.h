@@ -13,27 +13,31 @@ typedef uint64_t CUdeviceptr;
 typedef void *CUhandle; /* context, stream, event, function, module, graph */
 typedef void (*CUhostFn)(void *data);
 
+/* Errors: name, number, text. */
+#define CUDA_ERRORS(ROW) \
+    ROW(CUDA_SUCCESS, 0, "no error") \
+    ROW(CUDA_ERROR_INVALID_VALUE, 1, "invalid argument") \
+    ROW(CUDA_ERROR_OUT_OF_MEMORY, 2, "out of memory") \
+    ROW(CUDA_ERROR_NOT_INITIALIZED, 3, "initialization error") \
+    ROW(CUDA_ERROR_NO_DEVICE, 100, "no simulated device") \
+    ROW(CUDA_ERROR_INVALID_DEVICE, 101, "invalid device ordinal") \
+    ROW(CUDA_ERROR_INVALID_CONTEXT, 201, "invalid device context") \
+    ROW(CUDA_ERROR_INVALID_HANDLE, 400, "invalid resource handle") \
+    ROW(CUDA_ERROR_NOT_FOUND, 500, "named symbol not found") \
+    ROW(CUDA_ERROR_NOT_READY, 600, "not done yet") \
+    ROW(CUDA_ERROR_LAUNCH_FAILED, 719, "simulated launch failure") \
+    ROW(CUDA_ERROR_NOT_SUPPORTED, 801, "not on this device") \
+    ROW(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900, "not permitted while a stream is capturing") \
+    ROW(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, 901, "the capture failed earlier") \
+    ROW(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, 903, "the capture did not begin in this stream") \
+    ROW(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, 906, "would depend on an uncaptured stream") \
+    ROW(CUDA_ERROR_CAPTURED_EVENT, 907, "the event was recorded into a capture") \
+    ROW(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, 908, "the capture began in another thread")
+
 enum {
-    CUDA_SUCCESS = 0,
-    CUDA_ERROR_INVALID_VALUE = 1,
-    CUDA_ERROR_OUT_OF_MEMORY = 2,
-    CUDA_ERROR_NOT_INITIALIZED = 3,
-    CUDA_ERROR_NO_DEVICE = 100,
-    CUDA_ERROR_INVALID_DEVICE = 101,
-    CUDA_ERROR_INVALID_CONTEXT = 201,
-    CUDA_ERROR_INVALID_HANDLE = 400,
-    CUDA_ERROR_NOT_FOUND = 500,
-    CUDA_ERROR_NOT_READY = 600,
-    CUDA_ERROR_LAUNCH_FAILED = 719,
-    CUDA_ERROR_NOT_SUPPORTED = 801,
-    CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
-    CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
-    CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903,
-    CUDA_ERROR_STREAM_CAPTURE_UNJOINED = 904,
-    CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906,
-    CUDA_ERROR_CAPTURED_EVENT = 907,
-    CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD = 908,
-    CUDA_ERROR_UNKNOWN = 999
+#define NUMBER(name, number, text) name = number,
+    CUDA_ERRORS(NUMBER)
+#undef NUMBER
 };
 
 /* The two named streams that every context has. */

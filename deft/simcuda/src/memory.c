@@ -16,7 +16,13 @@ struct allocation {
 
 static struct allocation *allocations;
 
-/* Address space that costs nothing until it is touched. */
+/* Under the lock: where the allocation that begins at an address is linked, or would be. */
+static struct allocation **find_allocation(CUdeviceptr at) {
+    struct allocation **p = &allocations;
+    while (*p && (*p)->at != at) p = &(*p)->next;
+    return p;
+}
+
 static CUresult allocate(CUdeviceptr *at, size_t bytes, int device) {
     NEED_DRIVER;
     NEED(at && bytes, CUDA_ERROR_INVALID_VALUE);
@@ -45,9 +51,7 @@ static CUresult release(CUdeviceptr at) {
     NEED_DRIVER;
     if (!at) return CUDA_SUCCESS;
     pthread_mutex_lock(&process_lock);
-    struct allocation **p = &allocations;
-    while (*p && (*p)->at != at) p = &(*p)->next;
-    struct allocation *a = *p;
+    struct allocation **p = find_allocation(at), *a = *p;
     if (a) *p = a->next;
     pthread_mutex_unlock(&process_lock);
     NEED(a, CUDA_ERROR_INVALID_VALUE);
@@ -133,8 +137,7 @@ static CUresult free_async(struct stream *s, CUdeviceptr at) {
     if (r) return r;
     struct pool *p = &pools[s->device];
     pthread_mutex_lock(&process_lock);
-    struct allocation *a = allocations;
-    while (a && a->at != at) a = a->next;
+    struct allocation *a = *find_allocation(at);
     uint64_t bytes = a && a->device >= 0 ? a->bytes : 0;
     pthread_mutex_unlock(&process_lock);
     if ((r = release(at)) || !bytes) return r;
@@ -160,8 +163,7 @@ static struct mapping *mappings;
 /* Adds to what holds a handle's memory; the last one gone frees it. */
 static CUresult hold(CUdeviceptr handle, int more) {
     pthread_mutex_lock(&process_lock);
-    struct allocation *a = allocations;
-    while (a && a->at != handle) a = a->next;
+    struct allocation *a = *find_allocation(handle);
     int left = a ? a->holders += more : -1;
     pthread_mutex_unlock(&process_lock);
     NEED(left >= 0, CUDA_ERROR_INVALID_VALUE);

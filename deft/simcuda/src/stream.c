@@ -88,7 +88,6 @@ API CUresult cuGraphInstantiateWithFlags(CUhandle *exec, CUhandle graph, uint64_
     return instantiate(exec, graph);
 }
 
-
 enum { NONBLOCKING = 1 };
 #define ONE_OF(which, n) {.magic = STREAM_MAGIC, .device = n, .kind = which}
 #define DEFAULTS(which) {ONE_OF(which, 0), ONE_OF(which, 1), ONE_OF(which, 2), ONE_OF(which, 3)}

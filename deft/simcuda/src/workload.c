@@ -52,7 +52,6 @@ static const char usage[] =
     "The last line on stdout is \"jobs J launches L\", the warm-up included in L.\n"
     "Exit status: 0 done, 1 the driver or a file failed, 2 wrong usage.\n";
 
-
 static void stop(int status, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
 static void stop(int status, const char *format, ...) {
     va_list a;
@@ -68,22 +67,27 @@ static void stop(int status, const char *format, ...) {
 
 static struct {
     uint64_t kernels, kernel_ns, launch_ns, host_ns, sleep_ns, period_ns, min_jobs, jobs, duration_ns, slo_ns;
-    uint64_t memory_bytes, reserved_bytes, graph;
-    int device, barrier, marks;
+    uint64_t memory_bytes, reserved_bytes, graph, device, barrier, no_marks;
     const char *profile, *csv, *path, *wait;
-} want = {.min_jobs = 10, .marks = 1, .path = "v2", .wait = "sync"};
+} want = {.min_jobs = 10, .path = "v2", .wait = "sync"};
 
-enum { KERNELS = 1, KERNEL_NS, PROFILE, LAUNCH_NS, HOST_MS, GRAPH, GRAPH_KERNELS, DUR_S, MIN_JOBS, JOBS, SLEEP_MS, PERIOD_MS, BARRIER, CSV, DEVICE, SLO_MS, MEM_BYTES, RESERVED_BYTES, PATH, WAIT, NO_MARKS, HELP };
-
-static const struct option options[] = {
-    {"kernels", 1, NULL, KERNELS}, {"kernel-ns", 1, NULL, KERNEL_NS}, {"profile", 1, NULL, PROFILE},
-    {"launch-ns", 1, NULL, LAUNCH_NS}, {"host-ms", 1, NULL, HOST_MS}, {"graph", 0, NULL, GRAPH},
-    {"graph-kernels", 1, NULL, GRAPH_KERNELS},
-    {"dur-s", 1, NULL, DUR_S}, {"min-jobs", 1, NULL, MIN_JOBS}, {"jobs", 1, NULL, JOBS},
-    {"sleep-ms", 1, NULL, SLEEP_MS}, {"period-ms", 1, NULL, PERIOD_MS}, {"barrier", 0, NULL, BARRIER},
-    {"csv", 1, NULL, CSV}, {"device", 1, NULL, DEVICE}, {"mem-bytes", 1, NULL, MEM_BYTES},
-    {"slo-ms", 1, NULL, SLO_MS}, {"reserved-bytes", 1, NULL, RESERVED_BYTES}, {"path", 1, NULL, PATH}, {"wait", 1, NULL, WAIT}, {"no-marks", 0, NULL, NO_MARKS},
-    {"help", 0, NULL, HELP}, {NULL, 0, NULL, 0}};
+/* A flag has a number, in a unit, a text, or sets a number without an argument. */
+static const struct flag {
+    const char *name;
+    uint64_t *number;
+    double unit;
+    const char **text;
+    uint64_t set;
+} flags[] = {
+    {"kernels", &want.kernels, 1, NULL, 0}, {"kernel-ns", &want.kernel_ns, 1, NULL, 0}, {"profile", NULL, 0, &want.profile, 0},
+    {"launch-ns", &want.launch_ns, 1, NULL, 0}, {"host-ms", &want.host_ns, 1e6, NULL, 0}, {"graph", &want.graph, 0, NULL, UINT64_MAX},
+    {"graph-kernels", &want.graph, 1, NULL, 0}, {"dur-s", &want.duration_ns, 1e9, NULL, 0}, {"min-jobs", &want.min_jobs, 1, NULL, 0},
+    {"jobs", &want.jobs, 1, NULL, 0}, {"sleep-ms", &want.sleep_ns, 1e6, NULL, 0}, {"period-ms", &want.period_ns, 1e6, NULL, 0},
+    {"barrier", &want.barrier, 0, NULL, 1}, {"csv", NULL, 0, &want.csv, 0}, {"device", &want.device, 1, NULL, 0},
+    {"slo-ms", &want.slo_ns, 1e6, NULL, 0}, {"mem-bytes", &want.memory_bytes, 1, NULL, 0}, {"reserved-bytes", &want.reserved_bytes, 1, NULL, 0},
+    {"path", NULL, 0, &want.path, 0}, {"wait", NULL, 0, &want.wait, 0}, {"no-marks", &want.no_marks, 0, NULL, 1},
+};
+enum { FLAGS = sizeof flags / sizeof *flags };
 
 /* A number at least 0, times unit. */
 static uint64_t number(const char *name, double unit) {
@@ -95,35 +99,19 @@ static uint64_t number(const char *name, double unit) {
 }
 
 static void read_flags(int argc, char **argv) {
+    struct option options[FLAGS + 2] = {{0}};
     int which, i;
+    for (i = 0; i < FLAGS; i++) options[i] = (struct option){flags[i].name, flags[i].set ? 0 : 1, NULL, 0};
+    options[FLAGS] = (struct option){"help", 0, NULL, 'h'};
     while ((which = getopt_long(argc, argv, "h", options, &i)) != -1) {
-        const char *name = which == 'h' || which == '?' ? "" : options[i].name;
-        switch (which) {
-        case KERNELS: want.kernels = number(name, 1); break;
-        case KERNEL_NS: want.kernel_ns = number(name, 1); break;
-        case PROFILE: want.profile = optarg; break;
-        case LAUNCH_NS: want.launch_ns = number(name, 1); break;
-        case HOST_MS: want.host_ns = number(name, 1e6); break;
-        case GRAPH: want.graph = UINT64_MAX; break;
-        case GRAPH_KERNELS: want.graph = number(name, 1); break;
-        case DUR_S: want.duration_ns = number(name, 1e9); break;
-        case MIN_JOBS: want.min_jobs = number(name, 1); break;
-        case JOBS: want.jobs = number(name, 1); break;
-        case SLEEP_MS: want.sleep_ns = number(name, 1e6); break;
-        case PERIOD_MS: want.period_ns = number(name, 1e6); break;
-        case BARRIER: want.barrier = 1; break;
-        case CSV: want.csv = optarg; break;
-        case DEVICE: want.device = (int)number(name, 1); break;
-        case SLO_MS: want.slo_ns = number(name, 1e6); break;
-        case MEM_BYTES: want.memory_bytes = number(name, 1); break;
-        case RESERVED_BYTES: want.reserved_bytes = number(name, 1); break;
-        case PATH: want.path = optarg; break;
-        case WAIT: want.wait = optarg; break;
-        case NO_MARKS: want.marks = 0; break;
-        case 'h':
-        case HELP: fputs(usage, stdout); exit(0);
-        default: fputs(usage, stderr); exit(2);
+        if (which == 'h' || which == '?') {
+            fputs(usage, which == 'h' ? stdout : stderr);
+            exit(which == 'h' ? 0 : 2);
         }
+        if (flags[i].text)
+            *flags[i].text = optarg;
+        else
+            *flags[i].number = flags[i].set ? flags[i].set : number(flags[i].name, flags[i].unit);
     }
     if (optind < argc) stop(2, "%s: unexpected argument", argv[optind]);
     if (!want.profile == !(want.kernels && want.kernel_ns)) stop(2, "want --kernels and --kernel-ns above 0, or --profile");
@@ -175,29 +163,34 @@ static void read_profile(void) {
 
 /* ---- the driver -------------------------------------------------------------- */
 
+/* Functions of the driver: field, name for cuGetProcAddress, exported name, parameters. */
+#define DRIVER(ROW) \
+    ROW(init, cuInit, cuInit, unsigned) \
+    ROW(device_get, cuDeviceGet, cuDeviceGet, CUdevice *, int) \
+    ROW(retain, cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, CUhandle *, CUdevice) \
+    ROW(set_current, cuCtxSetCurrent, cuCtxSetCurrent, CUhandle) \
+    ROW(load, cuModuleLoadData, cuModuleLoadData, CUhandle *, const void *) \
+    ROW(get_function, cuModuleGetFunction, cuModuleGetFunction, CUhandle *, CUhandle, const char *) \
+    ROW(stream_create, cuStreamCreate, cuStreamCreate, CUhandle *, unsigned) \
+    ROW(stream_sync, cuStreamSynchronize, cuStreamSynchronize, CUhandle) \
+    ROW(stream_query, cuStreamQuery, cuStreamQuery, CUhandle) \
+    ROW(event_create, cuEventCreate, cuEventCreate, CUhandle *, unsigned) \
+    ROW(event_record, cuEventRecord, cuEventRecord, CUhandle, CUhandle) \
+    ROW(event_sync, cuEventSynchronize, cuEventSynchronize, CUhandle) \
+    ROW(event_query, cuEventQuery, cuEventQuery, CUhandle) \
+    ROW(copy_out, cuMemcpyDtoH, cuMemcpyDtoH_v2, void *, CUdeviceptr, size_t) \
+    ROW(host_function, cuLaunchHostFunc, cuLaunchHostFunc, CUhandle, CUhostFn, void *) \
+    ROW(mem_alloc, cuMemAlloc, cuMemAlloc_v2, CUdeviceptr *, size_t) \
+    ROW(launch, cuLaunchKernel, cuLaunchKernel, CUhandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUhandle, void **, void **) \
+    ROW(begin_capture, cuStreamBeginCapture, cuStreamBeginCapture_v2, CUhandle, int) \
+    ROW(end_capture, cuStreamEndCapture, cuStreamEndCapture, CUhandle, CUhandle *) \
+    ROW(instantiate, cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, CUhandle *, CUhandle, uint64_t) \
+    ROW(graph_launch, cuGraphLaunch, cuGraphLaunch, CUhandle, CUhandle) \
+    ROW(graph_destroy, cuGraphDestroy, cuGraphDestroy, CUhandle)
+
 static struct {
-    CUresult (*init)(unsigned);
-    CUresult (*device_get)(CUdevice *, int);
-    CUresult (*retain)(CUhandle *, CUdevice);
-    CUresult (*set_current)(CUhandle);
-    CUresult (*load)(CUhandle *, const void *);
-    CUresult (*get_function)(CUhandle *, CUhandle, const char *);
-    CUresult (*stream_create)(CUhandle *, unsigned);
-    CUresult (*stream_sync)(CUhandle);
-    CUresult (*stream_query)(CUhandle);
-    CUresult (*event_create)(CUhandle *, unsigned);
-    CUresult (*event_record)(CUhandle, CUhandle);
-    CUresult (*event_sync)(CUhandle);
-    CUresult (*event_query)(CUhandle);
-    CUresult (*copy_out)(void *, CUdeviceptr, size_t);
-    CUresult (*host_function)(CUhandle, CUhostFn, void *);
-    CUresult (*mem_alloc)(CUdeviceptr *, size_t);
-    CUresult (*launch)(CUhandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUhandle, void **, void **);
-    CUresult (*begin_capture)(CUhandle, int);
-    CUresult (*end_capture)(CUhandle, CUhandle *);
-    CUresult (*instantiate)(CUhandle *, CUhandle, uint64_t);
-    CUresult (*graph_launch)(CUhandle, CUhandle);
-    CUresult (*graph_destroy)(CUhandle);
+#define FIELD(field, name, exported, ...) CUresult (*field)(__VA_ARGS__);
+    DRIVER(FIELD)
 } cu;
 
 static void *look_up(const char *name, const char *exported) {
@@ -271,30 +264,10 @@ static void open_driver(void) {
     CUhandle context, module;
     CUdevice device;
     if (!reach_known(want.path)) stop(2, "--path %s: want one of %s", want.path, REACH_PATHS);
-    *(void **)&cu.init = look_up("cuInit", "cuInit");
-    *(void **)&cu.device_get = look_up("cuDeviceGet", "cuDeviceGet");
-    *(void **)&cu.retain = look_up("cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRetain");
-    *(void **)&cu.set_current = look_up("cuCtxSetCurrent", "cuCtxSetCurrent");
-    *(void **)&cu.load = look_up("cuModuleLoadData", "cuModuleLoadData");
-    *(void **)&cu.get_function = look_up("cuModuleGetFunction", "cuModuleGetFunction");
-    *(void **)&cu.stream_create = look_up("cuStreamCreate", "cuStreamCreate");
-    *(void **)&cu.stream_sync = look_up("cuStreamSynchronize", "cuStreamSynchronize");
-    *(void **)&cu.stream_query = look_up("cuStreamQuery", "cuStreamQuery");
-    *(void **)&cu.event_create = look_up("cuEventCreate", "cuEventCreate");
-    *(void **)&cu.event_record = look_up("cuEventRecord", "cuEventRecord");
-    *(void **)&cu.event_sync = look_up("cuEventSynchronize", "cuEventSynchronize");
-    *(void **)&cu.event_query = look_up("cuEventQuery", "cuEventQuery");
-    *(void **)&cu.copy_out = look_up("cuMemcpyDtoH", "cuMemcpyDtoH_v2");
-    *(void **)&cu.host_function = look_up("cuLaunchHostFunc", "cuLaunchHostFunc");
-    *(void **)&cu.mem_alloc = look_up("cuMemAlloc", "cuMemAlloc_v2");
-    *(void **)&cu.launch = look_up("cuLaunchKernel", "cuLaunchKernel");
-    *(void **)&cu.begin_capture = look_up("cuStreamBeginCapture", "cuStreamBeginCapture_v2");
-    *(void **)&cu.end_capture = look_up("cuStreamEndCapture", "cuStreamEndCapture");
-    *(void **)&cu.instantiate = look_up("cuGraphInstantiateWithFlags", "cuGraphInstantiateWithFlags");
-    *(void **)&cu.graph_launch = look_up("cuGraphLaunch", "cuGraphLaunch");
-    *(void **)&cu.graph_destroy = look_up("cuGraphDestroy", "cuGraphDestroy");
+#define LOOK_UP(field, name, exported, ...) *(void **)&cu.field = look_up(#name, #exported);
+    DRIVER(LOOK_UP)
     check(cu.init(0), "cuInit");
-    check(cu.device_get(&device, want.device), "cuDeviceGet");
+    check(cu.device_get(&device, (int)want.device), "cuDeviceGet");
     check(cu.retain(&context, device), "cuDevicePrimaryCtxRetain");
     check(cu.set_current(context), "cuCtxSetCurrent");
     check(cu.load(&module, ""), "cuModuleLoadData");
@@ -412,7 +385,7 @@ int main(int argc, char **argv) {
     read_profile();
     choose_wait();
     open_driver();
-    if (want.marks) {
+    if (!want.no_marks) {
         *(void **)&job_begin = dlsym(RTLD_DEFAULT, "deft_job_begin");
         *(void **)&job_end = dlsym(RTLD_DEFAULT, "deft_job_end");
     }
