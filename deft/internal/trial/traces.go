@@ -285,7 +285,7 @@ const (
 
 // checkLength returns an error if too many launches would be played.
 func checkLength(clients []simulator.Client, duration time.Duration) error {
-	var launches float64
+	launches := float64(duration) / float64(device.DefaultTurn) // a turn of the device costs as much
 	for _, c := range clients {
 		launches += float64(duration) / float64(length(c)) * float64(max(len(c.Kernels), leastPerTrace))
 	}

@@ -218,7 +218,7 @@ func TestBestWithinForSure(t *testing.T) {
 func TestTooManyLaunches(t *testing.T) {
 	short := &pair.Trace{Program: "short", Launches: []pair.Launch{{Wait: true, Time: 1}}}
 	long := &pair.Trace{Program: "long", Launches: []pair.Launch{{Wait: true, Time: 24 * time.Hour}}}
-	for _, both := range [][2]*pair.Trace{{short, long}, {long, short}, {short, short}} {
+	for _, both := range [][2]*pair.Trace{{short, long}, {long, short}, {short, short}, {long, long}} {
 		if _, err := Traces(t.Context(), both[0], both[1], Sharings(), 0); !errors.Is(err, ErrTooMany) {
 			t.Errorf("%s, %s: %v", both[0].Program, both[1].Program, err)
 		}
