@@ -74,27 +74,52 @@ func traceRuns(runs []journal.Run, job Job) (ts []trace, evidence bool) {
 	return ts, evidence
 }
 
-// newTrace cuts a run. Marks that came together bound no lap: the units between them
-// belong to the next.
+// together is the time in seconds within which marks come together: a buffer that is flushed,
+// or a program that makes up for a delay, writes several at once.
+const together = 1e-3
+
+// newTrace cuts a run. Of marks that come together the last one counts.
 func newTrace(r journal.Run, job Job) trace {
 	marks := r.Timeline()
 	t := trace{length: float64(r.Epochs), read: len(r.LapWait) > 0}
 	times := lapTimes(r, marks)
-	t.setup, t.teardown = times[0], times[len(times)-1]
-	from := 0
-	for i := 1; i < len(marks); i++ {
-		l := lap{from: marks[from].Number, to: marks[i].Number, stage: job.stage(marks[i-1], marks[i])}
-		for k := from + 1; k <= i; k++ {
-			for c := range clocks {
-				l.seconds[c] += times[k][c]
-			}
+	ends := findBursts(marks)
+	from := ends[0]
+	t.setup, t.teardown = sumTimes(times[:from+1]), times[len(times)-1]
+	for _, to := range ends[1:] {
+		l := lap{from: marks[from].Number, to: marks[to].Number, stage: job.stage(marks[to-1], marks[to])}
+		l.seconds = sumTimes(times[from+1 : to+1])
+		if l.units() > 0 {
+			t.laps, from = append(t.laps, l), to
 		}
-		if l.units() <= 0 || l.seconds[wallTime] <= 0 && i < len(marks)-1 {
-			continue
-		}
-		t.laps, from = append(t.laps, l), i
 	}
 	return t
+}
+
+// findBursts returns the last of the marks of each burst, and at least the first mark and the
+// last.
+func findBursts(marks []progress.Mark) []int {
+	var ends []int
+	begin := 0
+	for i := range marks {
+		if i == len(marks)-1 || marks[i+1].Seconds-marks[begin].Seconds >= together {
+			ends, begin = append(ends, i), i+1
+		}
+	}
+	if len(ends) == 1 && len(marks) > 1 {
+		return []int{0, len(marks) - 1}
+	}
+	return ends
+}
+
+// sumTimes adds up laps of a run.
+func sumTimes(laps [][clocks]float64) (sum [clocks]float64) {
+	for _, lap := range laps {
+		for c := range clocks {
+			sum[c] += lap[c]
+		}
+	}
+	return sum
 }
 
 // lapTimes returns the times of each lap of a run: up to the first mark, from mark to

@@ -96,12 +96,13 @@ func (b Burner) Run(ctx context.Context, m Machine, out io.Writer) error {
 // Machine spends a burner's time. One goroutine uses it.
 type Machine interface {
 	Now() time.Time
-	// Spend takes the given time, counted from the end of the Spend before: what one
-	// takes too long, the next makes up for.
+	// Spend takes the given time. For what one Spend takes too long the next one makes up, by
+	// at most a tenth of its own time.
 	Spend(ctx context.Context, d time.Duration) error
 }
 
-// Sleeper returns a Machine that sleeps: its times hold on a busy machine too.
+// Sleeper returns a Machine that sleeps: its times hold on a busy machine too, but for delays
+// of more than a tenth.
 func Sleeper() Machine { return &sleeper{due: time.Now()} }
 
 type sleeper struct{ due time.Time }
@@ -110,6 +111,9 @@ func (s *sleeper) Now() time.Time { return time.Now() }
 
 func (s *sleeper) Spend(ctx context.Context, d time.Duration) error {
 	s.due = s.due.Add(d)
+	if least := time.Now().Add(d - d/10); s.due.Before(least) {
+		s.due = least
+	}
 	timer := time.NewTimer(time.Until(s.due))
 	defer timer.Stop()
 	select {

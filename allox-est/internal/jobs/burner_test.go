@@ -118,3 +118,19 @@ func TestMachines(t *testing.T) {
 		}
 	}
 }
+
+// TestSleeperLate delays a machine that sleeps: it makes up for a tenth of the next time only, as
+// laps of no time would be no rate.
+func TestSleeperLate(t *testing.T) {
+	m := Sleeper()
+	time.Sleep(60 * time.Millisecond)
+	for range 2 {
+		begin := time.Now()
+		if err := m.Spend(t.Context(), 20*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		if d := time.Since(begin); d < 18*time.Millisecond {
+			t.Errorf("20 ms took %v", d)
+		}
+	}
+}
