@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/wait"
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/testkit/scripttest"
 	"github.com/foretime/foretime/shared/testkit/slurmtest"
@@ -108,7 +110,23 @@ func throttled(t *testing.T, c *slurmtest.Cluster, shell func(string) (string, e
 		t.Fatalf("%v: %s", err, out)
 	}
 	decisions, err := os.ReadFile(filepath.Join(c.Dir, "beside", "decisions.jsonl"))
-	if err != nil || sum.HandOvers != 2 || bytes.Contains(decisions, []byte(`"why":"policy"`)) {
-		t.Errorf("%v, %+v: a successor was submitted before it was time:\n%s", err, sum, decisions)
+	if err != nil || sum.HandOvers != 2 || foreseesWait(t, decisions) {
+		t.Errorf("%v, %+v: a wait was expected where there is none:\n%s", err, sum, decisions)
 	}
+}
+
+// foreseesWait reports whether a decision expected a wait. On a slow machine a successor may
+// be submitted early without one: the submission takes time too.
+func foreseesWait(t *testing.T, decisions []byte) bool {
+	t.Helper()
+	for line := range bytes.Lines(decisions) {
+		var v Verdict
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(v.ChanceBy, func(s wait.Start) bool { return s.Chance == 0.5 && s.Seconds > 1 }) {
+			return true
+		}
+	}
+	return false
 }
