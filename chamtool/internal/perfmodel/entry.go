@@ -124,7 +124,7 @@ func (e *Entry) newFootprint(key uint64, sizes []int64) *Footprint {
 	if len(e.footprints) >= maxFootprints {
 		e.dropRare()
 	}
-	f := &Footprint{entry: e, Sizes: slices.Clone(sizes), key: key, x: features(sizes), generation: e.generation}
+	f := &Footprint{Sizes: slices.Clone(sizes), key: key, x: features(sizes), generation: e.generation}
 	e.footprints[key] = f
 	e.width = max(e.width, len(f.x))
 	return f

@@ -5,8 +5,7 @@ import "github.com/foretime/foretime/chamtool/internal/interval"
 // Footprint holds one combination of argument sizes, with the runs that had it.
 type Footprint struct {
 	Sizes []int64
-	Mark  any // the caller's own
-	entry *Entry
+	Mark  any       // the caller's own
 	key   uint64    // hash of the sizes
 	x     []float64 // features for the power law
 
@@ -34,12 +33,6 @@ type history struct {
 // version identifies the state behind a cached answer: fits of the entry, runs of the
 // footprint, and roughly the runs that the process learned from.
 type version struct{ fits, runs, learned, passed int }
-
-// Hash returns the hash of the sizes, which is the same for equal sizes of any entry.
-func (f *Footprint) Hash() uint64 { return f.key }
-
-// Entry returns the entry that the footprint belongs to.
-func (f *Footprint) Entry() *Entry { return f.entry }
 
 // learn takes a run, y the logarithm of its seconds, and the speed at which it ran.
 func (f *Footprint) learn(m Moment, seconds, y, speed float64) {

@@ -25,7 +25,7 @@ var (
 // rules predict by the baselines. For sizes that did not run before they take all runs of
 // the function.
 type rules struct {
-	sizes     []pastRuns // by footprint
+	sizes     []pastRuns // by function and sizes
 	functions []pastRuns // by function
 	scores    [baselines]summary.Errors
 }
@@ -39,10 +39,10 @@ type pastRuns struct {
 }
 
 // judge scores each rule on a run.
-func (r *rules) judge(one *recorded) {
+func (r *rules) judge(one *run) {
 	p := &r.sizes[one.size]
 	if p.n == 0 {
-		p = &r.functions[one.function]
+		p = &r.functions[one.entry]
 	}
 	if p.n == 0 {
 		return
@@ -53,9 +53,9 @@ func (r *rules) judge(one *recorded) {
 }
 
 // learn takes an ended run.
-func (r *rules) learn(one *recorded) {
+func (r *rules) learn(one *run) {
 	r.sizes[one.size].learn(one.seconds)
-	r.functions[one.function].learn(one.seconds)
+	r.functions[one.entry].learn(one.seconds)
 }
 
 // StarPU 1.4's defaults: from STARPU_CALIBRATE_MINIMUM runs on, one that is off by

@@ -22,16 +22,14 @@ var remote = event.Remote.String()
 // whose ticks are nanoseconds. It numbers iterations without gaps.
 type feed struct {
 	*Table
-	first  float64 // seconds at tick base
-	orders [3][]uint32
+	first  float64     // seconds at tick base
+	events []happening // in the order in which the session sees them
 	now    uint64
 
 	creator *event.Ring
 	created int               // iterations that the creator left
 	lanes   map[int32][]*lane // rings of each lane: more than one where its runs overlap
 	running map[uint32]*lane  // by row
-	tokens  []uint32          // of each row, in the order of creation
-	last    uint32            // token
 	rings   []*event.Ring     // the creator's first
 	mhz     event.Frequencies // from the last row of each core
 }
@@ -43,13 +41,20 @@ type lane struct {
 	iterations int    // iterations that it left
 }
 
-// kind is an event of a row. At one tick, ends come first.
-type kind int
+// happening is an event of a row.
+type happening struct {
+	row  uint32
+	kind kind
+}
+
+// kind is what happens to a row. At one tick, ends come first.
+type kind uint8
 
 const (
 	ends kind = iota
 	creates
 	starts
+	kinds
 )
 
 const (
@@ -63,40 +68,43 @@ const (
 
 // newFeed prepares a table for being replayed. It changes the table.
 func newFeed(t *Table) *feed {
-	f := &feed{Table: t, now: 1, lanes: map[int32][]*lane{}, running: map[uint32]*lane{}, tokens: make([]uint32, t.Len()), creator: event.NewRing(creatorSlots)}
+	f := &feed{Table: t, now: 1, lanes: map[int32][]*lane{}, running: map[uint32]*lane{}, creator: event.NewRing(creatorSlots)}
 	f.rings = []*event.Ring{f.creator}
 	t.sequence()
 	t.number()
 	f.first = min(0, t.fillCreated())
-	for k := range f.orders {
-		order := make([]uint32, t.Len())
-		for i := range order {
-			order[i] = uint32(i)
+	f.events = make([]happening, 0, int(kinds)*t.Len())
+	for row := range uint32(t.Len()) {
+		for k := range kinds {
+			f.events = append(f.events, happening{row, k})
 		}
-		slices.SortFunc(order, func(a, b uint32) int { return f.compare(a, kind(k), b, kind(k)) })
-		f.orders[k] = order
 	}
+	slices.SortFunc(f.events, f.compare)
 	return f
 }
 
 // compare orders what happens to rows: by iteration, time, kind and row.
-func (f *feed) compare(a uint32, of kind, b uint32, with kind) int {
-	return cmp.Or(cmp.Compare(f.runs[a].iteration, f.runs[b].iteration), cmp.Compare(f.tick(a, of), f.tick(b, with)), cmp.Compare(of, with), cmp.Compare(a, b))
+func (f *feed) compare(a, b happening) int {
+	return cmp.Or(cmp.Compare(f.runs[a.row].iteration, f.runs[b.row].iteration), cmp.Compare(f.tick(a.row, a.kind), f.tick(b.row, b.kind)), cmp.Compare(a.kind, b.kind), cmp.Compare(a.row, b.row))
 }
 
-// tick returns the tick at which something happens to a row.
+// tick returns the tick at which something happens to a row. A run takes a tick at least.
 func (f *feed) tick(row uint32, k kind) uint64 {
-	const ns, base = 1e9, 1_000_000
+	r := &f.runs[row]
 	switch k {
 	case creates:
-		return base + uint64((f.runs[row].created-f.first)*ns)
+		return f.tickAt(r.created)
 	case starts:
-		return base + uint64((f.runs[row].start-f.first)*ns)
+		return f.tickAt(r.start)
 	}
-	return f.tick(row, starts) + f.duration(row)
+	return max(f.tickAt(r.start+r.seconds), f.tickAt(r.start)+1)
 }
 
-func (f *feed) duration(row uint32) uint64 { return max(1, uint64(f.runs[row].seconds*1e9)) }
+// tickAt returns the tick of a time in the log.
+func (f *feed) tickAt(seconds float64) uint64 {
+	const ns, base = 1e9, 1_000_000
+	return base + uint64(math.Round((seconds-f.first)*ns))
+}
 
 // sequence makes the rows run one after the other if the log has no start times.
 func (t *Table) sequence() {
@@ -152,28 +160,11 @@ func (f *feed) clock() (ticks, ns uint64) {
 // symbol names entry addresses, which count from 1.
 func (f *feed) symbol(address uint64) (name, build string) { return f.names[address-1], "" }
 
-// next returns the row to which something happens next, from the heads of the orders.
-func (f *feed) next(heads *[3]int) (row uint32, k kind, ok bool) {
-	for candidate, order := range f.orders {
-		if heads[candidate] == len(order) {
-			continue
-		}
-		if at := order[heads[candidate]]; !ok || f.compare(at, kind(candidate), row, k) < 0 {
-			row = at
-			k = kind(candidate)
-			ok = true
-		}
-	}
-	heads[k]++
-	return row, k, ok
-}
-
 // play replays all rows. It calls progress with the number of events so far.
 func (f *feed) play(ctx context.Context, s *session.Session, progress func(int)) (events int, err error) {
-	var heads [3]int
-	for i, last := 0, 3*f.Len()-1; i <= last; i++ {
-		row, k, _ := f.next(&heads)
-		switch k {
+	for i, e := range f.events {
+		row := e.row
+		switch e.kind {
 		case creates:
 			f.create(row)
 		case starts:
@@ -187,7 +178,7 @@ func (f *feed) play(ctx context.Context, s *session.Session, progress func(int))
 		case ends:
 			f.end(row)
 		}
-		if i%max(batch, len(f.rings)) == 0 || i == last {
+		if i%max(batch, len(f.rings)) == 0 || i == len(f.events)-1 {
 			events += s.Drain()
 			if ctx.Err() != nil {
 				return events, ctx.Err()
@@ -215,14 +206,12 @@ func (f *feed) create(row uint32) {
 	}
 	at := f.tick(row, creates)
 	leave(f.creator, &f.created, f.runs[row].iteration, at)
-	f.last++
-	f.tokens[row] = f.last
 	sizes := f.sizes[f.runs[row].size]
 	sizes = sizes[:min(len(sizes), event.MaxSizes)]
 	var s event.Slot
 	s.SetHeader(kind, flag, len(sizes), 0)
 	s[event.WordTicks] = at
-	s[event.WordToken] = uint64(f.last)
+	s[event.WordToken] = token(row)
 	s[event.WordEntry] = uint64(f.runs[row].entry) + 1
 	f.creator.Push(&s, sizes)
 	if kind == event.Create {
@@ -230,15 +219,18 @@ func (f *feed) create(row uint32) {
 	}
 }
 
+// token returns the token of a row's task.
+func token(row uint32) uint64 { return uint64(row) + 1 }
+
 func (f *feed) begin(row uint32) error {
 	at := f.tick(row, starts)
 	l, err := f.free(f.runs[row].lane, at)
 	if err != nil {
 		return err
 	}
-	l.until = at + f.duration(row)
+	l.until = f.tick(row, ends)
 	leave(l.ring, &l.iterations, f.runs[row].iteration, at)
-	l.ring.Begin(uint64(f.tokens[row]), at)
+	l.ring.Begin(token(row), at)
 	f.running[row] = l
 	return nil
 }
@@ -290,7 +282,7 @@ func (f *feed) end(row uint32) {
 	var s event.Slot
 	s.SetHeader(event.Run, event.Local, 0, event.Place(f.coreOf(row), 0))
 	s[event.WordTicks] = f.tick(row, starts)
-	s[event.WordToken] = uint64(f.tokens[row])
+	s[event.WordToken] = token(row)
 	s[event.WordEnd] = f.tick(row, ends)
 	l.ring.Push(&s, nil)
 	l.ring.Begin(0, 0)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/foretime/foretime/chamtool/internal/config"
@@ -83,12 +82,12 @@ func Run(ctx context.Context, logs []*Table, o Options) (*Outcome, error) {
 		if t.Len() == 0 {
 			return nil, fmt.Errorf("%s: %w", t.Name, ErrNoRuns)
 		}
-		h := newRunRecorder(t.Len())
 		cfg, _ := config.Read(func(string) (string, bool) { return "", false })
 		f := newFeed(t)
+		predicted := make([]uncertainty.Prediction, t.Len())
 		online := session.New(session.Options{
 			Config: cfg, Rank: rank, Ranks: len(logs), Dialect: event.Upstream, Model: perfmodel.New(o.Model),
-			Rings: func() []*event.Ring { return f.rings }, Clock: f.clock, Symbol: f.symbol, OnRun: h.add,
+			Rings: func() []*event.Ring { return f.rings }, Clock: f.clock, Symbol: f.symbol, OnRun: func(token uint64, p perfmodel.Prediction, _ task.Run) { predicted[token-1] = p.Prediction },
 		})
 		before := r.Tasks
 		started := o.Now()
@@ -97,7 +96,7 @@ func Run(ctx context.Context, logs []*Table, o Options) (*Outcome, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.score(h, o)
+		s.score(f, predicted, o)
 		events += n
 		r.Tasks += t.Len()
 		r.Fits += online.Close().Fits
@@ -127,82 +126,28 @@ func newResult(e *summary.Errors, of int) Result {
 	}
 }
 
-// runRecorder holds the runs of a log with their predictions.
-type runRecorder struct {
-	runs      []recorded
-	sizes     map[footprint]uint32
-	functions map[*perfmodel.Entry]uint32
-}
-
-// recorded is one run. The value is 0 without a prediction.
-type recorded struct {
-	start, seconds   float64
-	value, low, high float64
-	size, function   uint32
-}
-
-// end returns when the run ended.
-func (r *recorded) end() float64 { return r.start + r.seconds }
-
-// footprint names a combination of sizes of a function.
-type footprint struct {
-	function uint32
-	hash     uint64
-}
-
-func newRunRecorder(n int) *runRecorder {
-	return &runRecorder{make([]recorded, 0, n), map[footprint]uint32{}, map[*perfmodel.Entry]uint32{}}
-}
-
-func (h *runRecorder) add(f *perfmodel.Footprint, p perfmodel.Prediction, r task.Run) {
-	function := number(h.functions, f.Entry())
-	size := number(h.sizes, footprint{function, f.Hash()})
-	h.runs = append(h.runs, recorded{r.StartSeconds, r.Seconds, p.Value, p.Low, p.High, size, function})
-}
-
-// number returns a key's number in the order of first use.
-func number[K comparable](known map[K]uint32, key K) uint32 {
-	n, ok := known[key]
-	if !ok {
-		n = uint32(len(known))
-		known[key] = n
-	}
-	return n
-}
-
-// order returns the runs in the order of a time.
-func (h *runRecorder) order(at func(r *recorded) float64) []*recorded {
-	order := make([]*recorded, len(h.runs))
-	for i := range order {
-		order[i] = &h.runs[i]
-	}
-	slices.SortStableFunc(order, func(a, b *recorded) int { return cmp.Compare(at(a), at(b)) })
-	return order
-}
-
-// score scores the predictions and the rules on every run, with what had ended when it
+// score scores the predictions of a log's rows and the rules, with what had ended when a run
 // started.
-func (s *scores) score(h *runRecorder, o Options) {
-	ended := h.order((*recorded).end)
-	begun := h.order(func(r *recorded) float64 { return r.start })
-	known := rules{sizes: make([]pastRuns, len(h.sizes)), functions: make([]pastRuns, len(h.functions)), scores: s.rules}
-	skip := int(o.Skip * float64(len(begun)))
-	for place, r := range begun {
-		for len(ended) > 0 && ended[0].end() <= r.start {
-			known.learn(ended[0])
-			ended = ended[1:]
-		}
-		if place < skip || !(r.value > 0) {
-			continue
-		}
-		s.all.Add(r.value, r.seconds)
-		s.all.AddInterval(r.low, r.high, r.seconds)
-		if known.sizes[r.size].n == 0 {
-			s.unseen.Add(r.value, r.seconds)
-		}
-		known.judge(r)
-		if o.OnPrediction != nil {
-			o.OnPrediction(uncertainty.Prediction{Value: r.value, Low: r.low, High: r.high, Level: interval.Level}, r.seconds)
+func (s *scores) score(f *feed, predicted []uncertainty.Prediction, o Options) {
+	known := rules{sizes: make([]pastRuns, len(f.sizes)), functions: make([]pastRuns, len(f.names)), scores: s.rules}
+	skip := int(o.Skip * float64(f.Len()))
+	for _, e := range f.events {
+		r, p := &f.runs[e.row], predicted[e.row]
+		switch {
+		case e.kind == ends:
+			known.learn(r)
+		case e.kind == starts && skip > 0:
+			skip--
+		case e.kind == starts && p.Value > 0:
+			s.all.Add(p.Value, r.seconds)
+			s.all.AddInterval(p.Low, p.High, r.seconds)
+			if known.sizes[r.size].n == 0 {
+				s.unseen.Add(p.Value, r.seconds)
+			}
+			known.judge(r)
+			if o.OnPrediction != nil {
+				o.OnPrediction(p, r.seconds)
+			}
 		}
 	}
 	s.rules = known.scores

@@ -26,7 +26,7 @@ type run struct {
 	created   float64 // NaN if unknown
 	iteration int
 	entry     uint32 // its place in names
-	size      uint32 // and in sizes
+	size      uint32 // and in sizes, which differ between functions
 	lane      int32
 	core      int32
 	mhz       float32 // 0 if unknown
@@ -50,7 +50,7 @@ func (t *Table) Add(r *task.Row) {
 		t.entries[t.names[entry]] = entry
 	}
 	one := run{
-		start: r.Start, seconds: r.Seconds, created: math.NaN(), iteration: r.Iteration, entry: entry, size: t.sizeID(r.Sizes),
+		start: r.Start, seconds: r.Seconds, created: math.NaN(), iteration: r.Iteration, entry: entry, size: t.sizeID(entry, r.Sizes),
 		lane: int32(r.Lane), core: int32(r.Core), remote: r.Flag == remote,
 	}
 	if r.MHz != nil {
@@ -62,9 +62,9 @@ func (t *Table) Add(r *task.Row) {
 	t.runs = append(t.runs, one)
 }
 
-// sizeID returns the number of a combination of sizes.
-func (t *Table) sizeID(sizes []int64) uint32 {
-	t.key = t.key[:0]
+// sizeID returns the number of a combination of sizes of a function.
+func (t *Table) sizeID(entry uint32, sizes []int64) uint32 {
+	t.key = binary.LittleEndian.AppendUint32(t.key[:0], entry)
 	for _, s := range sizes {
 		t.key = binary.LittleEndian.AppendUint64(t.key, uint64(s))
 	}

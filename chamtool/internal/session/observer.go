@@ -86,7 +86,7 @@ func (o *observer) TaskEnded(t *task.Task[taskState], r task.Run) {
 		s.errors.Add(p.Value, r.Seconds)
 	}
 	if s.options.OnRun != nil {
-		s.options.OnRun(m.footprint, *p, r)
+		s.options.OnRun(t.Token, *p, r)
 	}
 	f.entry.ObserveAt(m.footprint, s.moment(t), p, r.Seconds)
 	s.log(t, p, &r)

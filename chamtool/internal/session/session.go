@@ -42,7 +42,7 @@ type Options struct {
 	Graph func() (g event.Graph, known bool)
 	// OnRun is called with every run and its prediction, which has no value if nothing was known
 	// yet; nil is not called.
-	OnRun func(f *perfmodel.Footprint, predicted perfmodel.Prediction, r task.Run)
+	OnRun func(token uint64, predicted perfmodel.Prediction, r task.Run)
 	// Create opens a log for writing; nil writes none.
 	Create func(name string) (io.WriteCloser, error)
 }

@@ -311,7 +311,7 @@ func TestStep(t *testing.T) {
 		r, draw, at := event.NewRing(1<<12), rand.New(rand.NewPCG(4, 4)), uint64(1e6)
 		s := session.New(session.Options{
 			Rings: these(r), Config: settings(t, nil), Clock: ticking(),
-			OnRun: func(_ *perfmodel.Footprint, p perfmodel.Prediction, r task.Run) {
+			OnRun: func(_ uint64, p perfmodel.Prediction, r task.Run) {
 				if runs++; runs > 1000 {
 					after++
 				}
