@@ -48,11 +48,10 @@ type counts struct {
 	unsaved     bool // TakeRuns has not returned the new generation yet
 }
 
-// The mixtures of an entry: for footprints that ran, for those that did not, and for tasks about
-// which the experts disagree: who is right about the last percent is often wrong about stalls.
+// The mixtures of an entry: for tasks about which the experts agree, and for those about which they
+// disagree: who is right about the last percent is often wrong about stalls.
 const (
-	knownSizes = iota
-	newSizes
+	usual = iota
 	disputed
 	mixtures
 )
@@ -61,7 +60,7 @@ const (
 const disputedLog = 1
 
 // mixtureIndex returns the mixture that serves a task with these answers.
-func mixtureIndex(f *Footprint, answers *mixture.Answers) int {
+func mixtureIndex(answers *mixture.Answers) int {
 	least := math.Inf(1)
 	most := math.Inf(-1)
 	for _, y := range answers {
@@ -70,13 +69,10 @@ func mixtureIndex(f *Footprint, answers *mixture.Answers) int {
 			most = max(most, y)
 		}
 	}
-	switch {
-	case most-least > disputedLog:
+	if most-least > disputedLog {
 		return disputed
-	case f.runs == 0:
-		return newSizes
 	}
-	return knownSizes
+	return usual
 }
 
 func newEntry(name string, m *Model) *Entry {
@@ -242,7 +238,7 @@ func (e *Entry) choose(f *Footprint, answers *mixture.Answers) float64 {
 	if expert := e.model.serving; expert >= 0 && !math.IsNaN(answers[expert]) {
 		return answers[expert]
 	}
-	return e.mixture(mixtureIndex(f, answers)).Answer(answers)
+	return e.mixture(mixtureIndex(answers)).Answer(answers)
 }
 
 // mixture returns the serving mixture: that of all functions until the function has enough runs
@@ -330,7 +326,7 @@ func (e *Entry) pass(f *Footprint, m Moment, seconds, y float64) {
 
 // judge weighs the experts by a run that none of them had seen.
 func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
-	which := mixtureIndex(f, &p.answers)
+	which := mixtureIndex(&p.answers)
 	all := &e.model.mix[which]
 	own := &e.mixtures[which]
 	if own.Runs() == 0 {
@@ -341,7 +337,7 @@ func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
 	if e.learned < window || e.learned%consecutiveRuns == 0 {
 		all.Observe(&p.answers, y, costs)
 	}
-	w := e.mixtures[knownSizes].Weights()
+	w := e.mixtures[usual].Weights()
 	e.dependsOnMoment = w[median]+w[local] < timeless
 }
 

@@ -21,8 +21,6 @@ const (
 	// spreadRate is the step of the spread, and valueRate that of the value as a share of
 	// the spread.
 	spreadRate, valueRate = 0.05, 0.1
-	// mostWeight bounds how much more a fast run weighs than one that takes the median.
-	mostWeight = 4
 )
 
 // add takes a run.
@@ -53,7 +51,7 @@ func (t *tracked) move(seconds float64) {
 	} else {
 		t.spread = max(interval.LeastShare, t.spread*(1-spreadRate))
 	}
-	step := min(valueRate*t.spread, 0.5) * min(t.value/seconds, mostWeight)
+	step := min(valueRate*t.spread, 0.5) * t.value / seconds
 	switch {
 	case off > 0:
 		t.value *= 1 + min(step, off)

@@ -107,9 +107,9 @@ func TestTrackedJudgesNobody(t *testing.T) {
 		p = e.PredictAt(f, Moment{}, p)
 	}
 	e.ObserveAt(f, Moment{}, p, 1) // a stall: known no more
-	before := e.mixtures[knownSizes].Runs()
+	before := e.mixtures[usual].Runs()
 	e.ObserveAt(f, Moment{}, p, 1e-6)
-	if after := e.mixtures[knownSizes].Runs(); after != before {
+	if after := e.mixtures[usual].Runs(); after != before {
 		t.Errorf("the mixture judged %d runs, want %d", after, before)
 	}
 }
