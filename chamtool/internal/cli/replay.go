@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -54,6 +55,9 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 				Progress: func(runs int) { progress.Set(int64(runs)) }, OnPrediction: points.add,
 			})
 			progress.Done()
+			if errors.Is(err, replay.ErrFraction) {
+				return cli.Usagef("--train-fraction: %w", err)
+			}
 			if err != nil {
 				return err
 			}

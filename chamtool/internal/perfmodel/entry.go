@@ -76,7 +76,7 @@ func mixtureIndex(answers *mixture.Answers) int {
 }
 
 func newEntry(name string, m *Model) *Entry {
-	return &Entry{name: name, model: m, footprints: map[uint64]*Footprint{}, counts: counts{nextFit: firstFit}}
+	return &Entry{name: name, model: m, footprints: map[uint64]*Footprint{}, counts: counts{nextFit: FirstFit}}
 }
 
 // teach lets a new entry learn from kept runs, which contain nothing about the present speed.
@@ -86,7 +86,7 @@ func (e *Entry) teach(runs []StoredRun) {
 	for _, run := range runs {
 		e.Observe(e.Footprint(run.Sizes), run.Seconds)
 	}
-	if e.learned > 0 && e.learned >= firstFit {
+	if e.learned > 0 && e.learned >= FirstFit {
 		e.Fit()
 	}
 	e.storedRuns = e.learned
@@ -146,14 +146,14 @@ func (e *Entry) Hold(hold bool) {
 // IsReady reports whether there is an answer: after the first fit; and for sizes
 // that ran once the process has learned enough, of whatever function.
 func (e *Entry) IsReady(f *Footprint) bool {
-	return e.fits > 0 || !e.fitHeld && f.runs > 0 && e.model.learned >= firstFit
+	return e.fits > 0 || !e.fitHeld && f.runs > 0 && e.model.learned >= FirstFit
 }
 
 // Predict answers for a footprint of this entry. The error matches
 // [ErrUntrained].
 func (e *Entry) Predict(f *Footprint) (Prediction, error) {
 	if !e.IsReady(f) {
-		return Prediction{}, fmt.Errorf("%s: %w: %d, want %d", e.name, ErrUntrained, e.runs, firstFit)
+		return Prediction{}, fmt.Errorf("%s: %w: %d, want %d", e.name, ErrUntrained, e.runs, FirstFit)
 	}
 	return *e.PredictShared(f), nil
 }

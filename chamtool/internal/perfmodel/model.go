@@ -16,8 +16,8 @@ type Options struct {
 	Serve string // the expert that serves alone, of [Names]; "" is Auto
 }
 
-// firstFit is the number of runs before the first answer.
-const firstFit = 10
+// FirstFit is the number of runs before the first answer.
+const FirstFit = 10
 
 // Prediction holds the predicted seconds of a task.
 type Prediction struct {

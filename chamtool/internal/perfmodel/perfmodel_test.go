@@ -17,7 +17,7 @@ func truth(r *rand.Rand, size int64, noise float64) float64 {
 func TestUntrained(t *testing.T) {
 	e := New(Options{}).Entry("f")
 	fp := e.Footprint([]int64{100})
-	for i := range firstFit {
+	for i := range FirstFit {
 		if _, err := e.Predict(fp); !errors.Is(err, ErrUntrained) {
 			t.Errorf("after %d runs: %v", i, err)
 		}

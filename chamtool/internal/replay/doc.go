@@ -6,5 +6,5 @@
 // log can be left out of the scores. Simple rules are scored on the same runs.
 //
 // A log of n runs takes time in n log n and about 130 bytes a run. Logs without runs
-// ([ErrNoRuns]) and without a scored prediction ([ErrFraction]) are errors.
+// ([ErrNoRuns]) and without a prediction to score ([ErrUnpredicted]) are errors.
 package replay

@@ -20,8 +20,11 @@ import (
 // ErrNoRuns is returned for a log that holds no task runs.
 var ErrNoRuns = errors.New("no task runs")
 
-// ErrFraction is returned for a part to learn from that leaves nothing to score.
+// ErrFraction is returned for a part to learn from that is no fraction.
 var ErrFraction = errors.New("unusable fraction")
+
+// ErrUnpredicted is returned for logs without a prediction to score.
+var ErrUnpredicted = errors.New("no prediction to score")
 
 // Options sets how logs are replayed.
 type Options struct {
@@ -102,7 +105,11 @@ func Run(ctx context.Context, logs []*Table, o Options) (*Outcome, error) {
 		r.Fits += online.Close().Fits
 	}
 	if s.all.Count() == 0 {
-		return nil, fmt.Errorf("%w: no prediction among %d runs after the first %v of them", ErrFraction, r.Tasks, o.Skip)
+		scored := ""
+		if o.Skip > 0 {
+			scored = fmt.Sprintf(", of which the first %.3g %% are not scored", 100*o.Skip)
+		}
+		return nil, fmt.Errorf("%w: there are %d runs%s; a function is predicted from its run %d on", ErrUnpredicted, r.Tasks, scored, perfmodel.FirstFit+1)
 	}
 	r.Result = newResult(&s.all, r.Tasks)
 	r.Unseen = newResult(&s.unseen, 0)
