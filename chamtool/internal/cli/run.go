@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/foretime/foretime/chamtool/internal/config"
 	"github.com/foretime/foretime/chamtool/internal/job"
 	"github.com/foretime/foretime/chamtool/internal/launch"
 	"github.com/foretime/foretime/chamtool/internal/summary"
@@ -53,7 +54,7 @@ and the program's output to standard error. The exit status is the program's.`,
 	}
 	c.Flags().SetInterspersed(false)
 	c.Flags().StringVar(&r.tool, "tool", "", "the tool library (default: libchamtool.so next to this command or in the working directory)")
-	c.Flags().StringVar(&r.logs, "logs", "", "directory of the logs (default: a new one, logs/PROGRAM-TIME)")
+	c.Flags().StringVar(&r.logs, "logs", "", "directory of the logs (default: a new one, PROGRAM-TIME in CHAMTOOL_LOG_DIR, else in logs)")
 	r.out.Flags(c)
 	return c
 }
@@ -173,7 +174,8 @@ func (r *running) directory(program string) (string, error) {
 		return "", fmt.Errorf("--logs %s: it has the logs of an earlier run", dir)
 	}
 	if dir == "" {
-		dir = filepath.Join("logs", fmt.Sprintf("%s-%s", filepath.Base(program), time.Now().Format("20060102-150405")))
+		cfg, _ := config.Read(os.LookupEnv)
+		dir = filepath.Join(cfg.LogDir, fmt.Sprintf("%s-%s", filepath.Base(program), time.Now().Format("20060102-150405")))
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return "", fmt.Errorf("--logs %s: it is a file, not a directory", dir)
