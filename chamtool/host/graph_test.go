@@ -142,10 +142,10 @@ func checkParallelism(t *testing.T, variable, program, kind string, least, most 
 			t.Fatal(err)
 		}
 		l := j.Figures().Lost
-		if g := l.Graph; g != nil && g.Parallelism >= least && g.Parallelism <= most && g.Work >= 0.98*l.Computing {
+		if g := l.Graph; g != nil && g.Parallelism >= least && g.Parallelism <= most && g.Work >= 0.98*l.Tasks {
 			return
 		}
-		seen = append(seen, fmt.Sprintf("%+v, computing %v s", l.Graph, l.Computing))
+		seen = append(seen, fmt.Sprintf("%+v, in tasks %v s", l.Graph, l.Tasks))
 	}
 	t.Errorf("%s: want a parallelism of %v to %v, and no less work than computing", strings.Join(seen, "\n"), least, most)
 }

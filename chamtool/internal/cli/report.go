@@ -317,7 +317,7 @@ func criticalText(g *job.Graph) string {
 func lostTables(p *cli.Page, f job.Figures) {
 	var t *cli.Table
 	if f.Ranks > 1 || len(f.Missing) > 0 {
-		t = p.Table("rank", "created", "executed", "sent", "received", "computing s", "waiting s", "wall s", "slowdown")
+		t = p.Table("rank", "created", "executed", "sent", "received", "task s", "waiting s", "wall s", "slowdown")
 		for _, r := range f.WorstRanks {
 			t.Add(r.Rank, r.Created, r.Tasks, r.Sent, r.Received, r.Seconds, r.Waiting, r.Wall, r.Slowdown)
 		}
@@ -325,10 +325,10 @@ func lostTables(p *cli.Page, f job.Figures) {
 	worst := slices.Clone(f.Lost.Rounds)
 	slices.SortStableFunc(worst, func(a, b job.RankRound) int { return cmp.Compare(b.Waiting, a.Waiting) })
 	if len(worst) > 0 {
-		t = p.Table("iteration", "rank", "created", "executed", "sent", "computing s", "waiting s", "wall s")
+		t = p.Table("iteration", "rank", "created", "executed", "sent", "task s", "waiting s", "wall s")
 	}
 	for _, r := range worst[:min(5, len(worst))] {
-		t.Add(r.Iteration, r.Rank, r.Created, r.Executed, r.Sent, r.Computing, r.Waiting, r.Wall)
+		t.Add(r.Iteration, r.Rank, r.Created, r.Executed, r.Sent, r.Tasks, r.Waiting, r.Wall)
 	}
 }
 

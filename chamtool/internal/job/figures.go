@@ -288,11 +288,11 @@ func (f *Figures) addIterations(j *Job, all []RankRound) {
 		loads := make([]float64, len(j.Ranks))
 		executed := 0
 		for i, r := range round {
-			loads[i] = r.Computing
+			loads[i] = r.Tasks
 			executed += r.Executed
-			s.Mean += r.Computing / float64(len(loads))
-			if r.Computing > s.Max {
-				s.Max = r.Computing
+			s.Mean += r.Tasks / float64(len(loads))
+			if r.Tasks > s.Max {
+				s.Max = r.Tasks
 				s.Rank = r.Rank
 			}
 		}

@@ -11,12 +11,12 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// LostTime breaks a job's thread time into computing, waiting and avoidable imbalance. Times are in
+// LostTime breaks a job's thread time into tasks, waiting and avoidable imbalance. Times are in
 // seconds, of all threads together unless stated otherwise.
 type LostTime struct {
-	Wall      float64     `json:"wall_seconds"` // of the iterations, of the slowest rank
-	Threads   int         `json:"threads"`      // of all ranks
-	Computing float64     `json:"computing_seconds"`
+	Wall      float64     `json:"wall_seconds"`      // of the iterations, of the slowest rank
+	Threads   int         `json:"threads"`           // of all ranks
+	Tasks     float64     `json:"task_seconds"`      // elapsed in tasks, on a processor or not
 	Waiting   float64     `json:"waiting_seconds"`   // in taskwaits and barriers, with nothing to run
 	Imbalance float64     `json:"created_imbalance"` // mean over iterations of max/mean - 1 of the loads that the ranks created
 	Saving    *Saving     `json:"perfect_balance"`   // nil for OpenMP, and without an iteration that came to its end
@@ -30,14 +30,14 @@ type RankRound struct {
 	Iteration int     `json:"iteration"`
 	Rank      int     `json:"rank"`
 	Wall      float64 `json:"wall_seconds"`
-	Computing float64 `json:"computing_seconds"`
+	Tasks     float64 `json:"task_seconds"`
 	Waiting   float64 `json:"waiting_seconds"`
 	Created   int     `json:"created"`
 	Executed  int     `json:"executed"`
 	Sent      int     `json:"sent_tasks"`
 	Received  int     `json:"received_tasks"`
 	longest   float64 // task
-	outside   float64 // wall time of all threads that is neither computing nor waiting
+	outside   float64 // wall time of all threads in neither tasks nor waits
 	ended     bool    // the rank's summary has it
 }
 
@@ -71,19 +71,19 @@ func (j *Job) lostTime(all []RankRound) LostTime {
 	for _, round := range uncertainty.Blocks(l.Rounds, iterationOf) {
 		wall := 0.0
 		outside := 0.0
-		computing := 0.0
+		tasks := 0.0
 		longest := 0.0
 		for _, r := range round {
 			wall = max(wall, r.Wall)
 			longest = max(longest, r.longest)
 			outside = max(outside, r.outside)
-			computing += r.Computing
+			tasks += r.Tasks
 			l.Waiting += r.Waiting
 		}
-		l.Computing += computing
+		l.Tasks += tasks
 		l.Wall += wall
 		l.Imbalance += createdImbalance(round)
-		saved = append(saved, max(0, wall-max(longest, outside+computing/float64(l.Threads))))
+		saved = append(saved, max(0, wall-max(longest, outside+tasks/float64(l.Threads))))
 	}
 	if len(saved) > 0 {
 		l.Imbalance /= float64(len(saved))
@@ -118,7 +118,7 @@ func (r *Rank) rounds() map[int]*RankRound {
 			from = row.Start
 		}
 		o := find(row.Iteration)
-		o.Computing += row.Seconds
+		o.Tasks += row.Seconds
 		o.longest = max(o.longest, row.Seconds)
 		o.Executed++
 		if row.Flag != "local" {
@@ -136,12 +136,12 @@ func (r *Rank) rounds() map[int]*RankRound {
 		o.Created = told.Created
 		o.Sent = told.Sent
 		if b := told.Unlogged; b != nil {
-			o.Computing += b.Seconds
+			o.Tasks += b.Seconds
 			o.longest = max(o.longest, b.Longest)
 			o.Executed += b.Count
 			o.Received += b.Remote
 		}
-		o.outside = max(0, float64(r.Summary.Threads)*o.Wall-o.Computing-o.Waiting)
+		o.outside = max(0, float64(r.Summary.Threads)*o.Wall-o.Tasks-o.Waiting)
 		from = max(from, told.End)
 	}
 	return all

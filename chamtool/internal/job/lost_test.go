@@ -59,7 +59,7 @@ func TestLostTime(t *testing.T) {
 	near("imbalance of what ran", f.Imbalance, 0)
 	near("imbalance as created", l.Imbalance, 1)
 	near("wall", l.Wall, iterations*wall)
-	near("computing", l.Computing, 4*15*0.01*iterations)
+	near("in tasks", l.Tasks, 4*15*0.01*iterations)
 	near("waiting", l.Waiting, (0.1+0.1+0.35)*iterations)
 	// 0.6 s of tasks on five threads, behind 0.1 s outside tasks.
 	near("what perfect balance saves", l.Saving.Seconds, iterations*(wall-0.1-0.6/5))
