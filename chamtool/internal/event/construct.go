@@ -3,6 +3,8 @@ package event
 import (
 	"cmp"
 	"debug/dwarf"
+	"debug/elf"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -15,9 +17,16 @@ import (
 // Construct names the line of the program at the return address of a call, given as the offset
 // from where the file is loaded: ":function (file.c:57)" if the file has lines,
 // ":function+0x1f" if it has symbols, else "+0x1234". The function is the one in the source,
-// not one that a compiler made of a part of it.
+// not one that a compiler made of a part of it. A function that makes the call last leaves the
+// return address of its own caller: then it is ":function (called at file.c:57)".
 func (f *Symbols) Construct(offset uint64) string {
 	address := f.base + offset
+	if name := f.calledFunction(address); name != "" {
+		if file, line := f.line(address - 1); line > 0 {
+			name = fmt.Sprintf("%s (called at %s:%d)", name, filepath.Base(file), line)
+		}
+		return ":" + name
+	}
 	if name := f.sourceName(address - 1); name != "" {
 		return name
 	}
@@ -37,6 +46,38 @@ func (f *Symbols) IsTaskBody(offset uint64) bool {
 // of the construct.
 func (f *Symbols) TaskBody(offset uint64) string {
 	return cmp.Or(f.sourceName(f.base+offset), ":"+f.Function(offset))
+}
+
+// runtimePrefixes begin the names of functions of OpenMP and MPI, which a program may contain.
+var runtimePrefixes = []string{"__kmp", "GOMP_", "omp_", "MPI_", "PMPI_", "mpi_", "pmpi_"}
+
+// calledFunction returns the function of the file that the call before a return address enters,
+// "" if it enters another file or a runtime.
+func (f *Symbols) calledFunction(address uint64) string {
+	file, err := elf.Open(f.path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	var call [5]byte
+	for _, p := range file.Progs {
+		if p.Type == elf.PT_LOAD && p.Vaddr+uint64(len(call)) <= address && address <= p.Vaddr+p.Filesz {
+			_, _ = p.ReadAt(call[:], int64(address-p.Vaddr)-int64(len(call))) // without it the bytes are 0, which is no call
+		}
+	}
+	target := uint64(0)
+	word := binary.LittleEndian.Uint32(call[1:])
+	switch {
+	case file.Machine == elf.EM_X86_64 && call[0] == 0xe8: // call, relative to the next instruction
+		target = address + uint64(int64(int32(word)))
+	case file.Machine == elf.EM_AARCH64 && word>>26 == 0x25: // bl, in words relative to itself
+		target = address - 4 + uint64(int64(int32(word<<6)>>4))
+	}
+	name := f.names[target].name
+	if slices.ContainsFunc(runtimePrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+		return ""
+	}
+	return name
 }
 
 // sourceName returns the name of the code at a linked address by its source line, "" if the file

@@ -19,6 +19,7 @@ type Symbols struct {
 	// Build identifies the build, in at most 16 hexadecimal digits.
 	Build string
 
+	path         string
 	base         uint64          // linked address of its first segment
 	names        map[uint64]code // functions, by linked address
 	starts       []uint64        // those addresses in ascending order
@@ -43,7 +44,7 @@ func ReadSymbols(path string) (*Symbols, error) {
 		return nil, err
 	}
 	defer f.Close()
-	out := &Symbols{base: base(f), names: map[uint64]code{}}
+	out := &Symbols{path: path, base: base(f), names: map[uint64]code{}}
 	if out.Build, err = build(f); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

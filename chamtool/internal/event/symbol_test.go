@@ -105,43 +105,77 @@ func TestConstruct(t *testing.T) {
 		t.Skip("needs g++: install with apt-get install g++")
 	}
 	const text = `#include <stdint.h>
-__attribute__((section("late"), used)) static int first(int n) { return n; } namespace tiles { __attribute__((noinline)) uintptr_t here(int n) {
+__attribute__((section("late"), used)) static int first(int n) { return n; } extern "C" __attribute__((noinline)) uintptr_t omp_here(int n) {
     asm volatile("");
     return (uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0)) + n;
 }
-__attribute__((noinline)) uintptr_t update(int n) {
-    return here(n) + n; // line 7
+namespace tiles { __attribute__((noinline)) uintptr_t update(int n) {
+    return omp_here(n) + n; // line 7
 } }
 extern "C" char __executable_start;
 #include <cstdio>
 int main(int n, char **) { std::printf("%lu", (unsigned long)(tiles::update(n - 1) - (uintptr_t)&__executable_start)); }
 `
 	for flags, want := range map[string]string{"-g": ":update (place.cpp:7)", "": ":tiles::update+0x", "-s": "+0x"} {
-		dir := t.TempDir()
-		source, program := filepath.Join(dir, "place.cpp"), filepath.Join(dir, "place")
-		if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		args := slices.DeleteFunc([]string{"-O1", flags, "-o", program, source}, func(s string) bool { return s == "" })
-		if out, err := exec.Command("g++", args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		said, err := exec.Command(program).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		offset, err := strconv.ParseUint(string(said), 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := event.ReadSymbols(program)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := f.Construct(offset); !strings.HasPrefix(got, want) {
+		if got := construct(t, "g++", "place.cpp", text, flags); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: %q, want %q...", flags, got, want)
 		}
 	}
+}
+
+// A call of the runtime with which a function ends leaves the return address of the function's
+// caller, and is named by the function. The runtime may be linked statically.
+func TestLastCall(t *testing.T) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("needs gcc")
+	}
+	const text = `#include <stdint.h>
+#include <stdio.h>
+extern char __executable_start;
+__attribute__((noinline)) uintptr_t GOMP_here(int n) {
+    asm volatile("");
+    return (uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0)) + n;
+}
+__attribute__((noinline)) uintptr_t work(int n) {
+    return GOMP_here(n); // its last call
+}
+int main(int n, char **v) {
+    uintptr_t at = work(n - 1); // line 12
+    printf("%lu", (unsigned long)(at - (uintptr_t)&__executable_start));
+}
+`
+	for flags, want := range map[string]string{"-g": ":work (called at last.c:12)", "": ":work", "-s": "+0x"} {
+		if got := construct(t, "gcc", "last.c", text, "-O2", flags); !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %q, want %q...", flags, got, want)
+		}
+	}
+}
+
+// construct compiles a program that prints an offset, and returns the construct there.
+func construct(t *testing.T, compiler, name, text string, flags ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	source, program := filepath.Join(dir, name), filepath.Join(dir, "program")
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := slices.DeleteFunc(append([]string{"-O1", "-o", program, source}, flags...), func(s string) bool { return s == "" })
+	if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	said, err := exec.Command(program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	offset, err := strconv.ParseUint(string(said), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := event.ReadSymbols(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Construct(offset)
 }
 
 // What gcc makes of a construct is named by the function and the line of its own.
