@@ -45,6 +45,10 @@ type consumer struct {
 	began     time.Time
 	load      machineLoad               // when the tool was loaded
 	early     summary.Early             // what was before
+	waited    time.Duration             // the program waited for the tool's start
+	opened    time.Time                 // the session, when its clock began
+	preparing time.Duration             // of waited, after that
+	stopped   time.Time                 // the program began to wait for the tool's end
 	program   string                    // name of its file
 	dir       string                    // of the logs; absolute, since programs change their directory
 	symbols   map[string]*event.Symbols // by path; nil where a file cannot be read
@@ -75,8 +79,10 @@ func start(process, settings unsafe.Pointer) bool {
 	cfg, warnings := config.Read(environment)
 	c := &consumer{
 		config: cfg, rank: int(p.rank), ranks: int(p.ranks), dialect: event.Dialect(p.dialect),
-		quit: make(chan struct{}), done: make(chan struct{}), began: time.Now(), load: readMachineLoad(), early: readEarly(), symbols: map[string]*event.Symbols{},
+		quit: make(chan struct{}), done: make(chan struct{}), began: time.Now(), load: readMachineLoad(), symbols: map[string]*event.Symbols{},
 	}
+	early, began := readEarly()
+	c.early = early
 	if exe, err := os.Readlink("/proc/self/exe"); err == nil {
 		c.program = filepath.Base(exe)
 	}
@@ -100,6 +106,7 @@ func start(process, settings unsafe.Pointer) bool {
 	for _, w := range warnings {
 		c.say("%v", w)
 	}
+	c.opened = time.Now()
 	c.session = session.New(session.Options{
 		Config: cfg, Model: model, Rank: c.rank, Ranks: c.ranks, Dialect: c.dialect,
 		Rings: c.attach, Clock: clock, CPUTime: threadCPU, Symbol: c.symbol, Body: c.body, Graph: graph, Create: c.create,
@@ -112,6 +119,12 @@ func start(process, settings unsafe.Pointer) bool {
 		c.session.Warn(w)
 	}
 	c.checkpoint(false)
+	c.load = readMachineLoad()
+	c.preparing = time.Since(c.opened)
+	c.waited = time.Since(c.began)
+	if _, now := clock(); began > 0 {
+		c.waited = time.Duration(now - began)
+	}
 	running.Store(c)
 	if _, given := environment("GOMAXPROCS"); !given {
 		runtime.GOMAXPROCS(1) // one goroutine works; others' threads would only look for work
@@ -189,11 +202,12 @@ func graph() (g event.Graph, known bool) {
 	return g, known
 }
 
-// readEarly returns what the program did before its first use of OpenMP.
-func readEarly() summary.Early {
-	var ns, cpu, calls C.uint64_t
-	C.chamtool_early(&ns, &cpu, &calls)
-	return summary.Early{Seconds: float64(ns) / 1e9, CPU: float64(cpu) / 1e9, Calls: int(calls)}
+// readEarly returns what the program did before its first use of OpenMP, and when the tool began
+// to start, in ns; 0 if it did so before.
+func readEarly() (e summary.Early, began uint64) {
+	var ns, cpu, calls, at C.uint64_t
+	C.chamtool_early(&ns, &cpu, &calls, &at)
+	return summary.Early{Seconds: float64(ns) / 1e9, CPU: float64(cpu) / 1e9, Calls: int(calls)}, uint64(at)
 }
 
 // place fixes where files are read and written, whatever directory the program
@@ -299,6 +313,7 @@ func stop() {
 	if c == nil {
 		return
 	}
+	stopped := time.Now()
 	close(c.quit)
 	C.chamtool_wake()
 	select {
@@ -307,6 +322,7 @@ func stop() {
 		c.say("the reader did not stop in time; the last events are lost")
 		return
 	}
+	c.stopped = stopped
 	for tries := 0; c.drain() > 0 || tries == 0; tries++ {
 		if tries == 0 {
 			time.Sleep(time.Millisecond) // a run of no length: let the clock find its rate
@@ -368,6 +384,11 @@ func (c *consumer) summarize(s *summary.Summary) {
 	s.Online, s.Others = c.load.others(now)
 	s.CPUSeconds = max(0, (now.own - c.load.own).Seconds())
 	s.AddEarly(c.early)
+	ending := time.Duration(0)
+	if !c.stopped.IsZero() {
+		ending = time.Since(c.stopped)
+	}
+	s.AddWait(c.waited+ending, c.preparing+ending)
 	s.Program, s.Began = c.program, c.began.Format(time.RFC3339)
 	if len(c.config.LogFormats) == 0 {
 		return

@@ -35,6 +35,7 @@ extern __thread struct ring *own_ring HIDDEN __attribute__((tls_model("initial-e
 // calls of MPI in it.
 extern struct early {
     _Atomic uint64_t ns, cpu, calls; // cpu is the process's, in ns; calls are those of MPI
+    _Atomic uint64_t began;          // when the tool began to start, in ns of the monotonic clock
 } early HIDDEN;
 
 int begin_process(void) HIDDEN;      // of tool.process; starts the reader; 0 where the tool stays off

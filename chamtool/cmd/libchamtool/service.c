@@ -246,7 +246,8 @@ int start_service(void (*prepare)(void)) {
     char line[256];
     if (service.running) return service.running > 0 && service.process == getpid();
     service.process = getpid();
-    atomic_fetch_add(&early.ns, nanoseconds(CLOCK_MONOTONIC));
+    atomic_store(&early.began, nanoseconds(CLOCK_MONOTONIC));
+    atomic_fetch_add(&early.ns, early.began);
     atomic_fetch_add(&early.cpu, nanoseconds(CLOCK_PROCESS_CPUTIME_ID));
     know_stderr();
     const char *failed = NULL;

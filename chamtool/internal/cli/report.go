@@ -251,7 +251,7 @@ func timesTable(p *cli.Page, f job.Figures) {
 		efficiencyLine(p, t)
 	}
 	if t.Slowdown > 0 {
-		p.Line("the tool made the run about %.2f times slower: %s s in its callbacks, %s s of CPU time on threads of its own", t.Slowdown, cli.Text(t.Callbacks), cli.Text(t.Tool))
+		p.Line("the tool made the run about %.2f times slower: %s s in its callbacks, %s s of CPU time on threads of its own, %s s to start and end", t.Slowdown, cli.Text(t.Callbacks), cli.Text(t.Tool), cli.Text(t.Start))
 	}
 	table := p.Table("rank", "thread", "computing s", "not running s", "waiting s", "MPI s", "outside of regions s")
 	all := t.Threads

@@ -19,12 +19,13 @@ import (
 type Times struct {
 	Wall float64 `json:"wall_seconds"` // of the rank with the most, without what MPI took before the first use of OpenMP
 	*Efficiency
-	Ranks     []ThreadTime `json:"ranks"`            // sums of their threads
-	Threads   []ThreadTime `json:"threads"`          // by rank and number
-	Losses    []Loss       `json:"losses"`           // largest first
-	Callbacks float64      `json:"callback_seconds"` // of the tool, on the program's threads
-	Tool      float64      `json:"tool_seconds"`     // of CPU, on threads of its own
-	Slowdown  float64      `json:"slowdown"`         // by both, as a factor of the slowest rank
+	Ranks     []ThreadTime `json:"ranks"`                 // sums of their threads
+	Threads   []ThreadTime `json:"threads"`               // by rank and number
+	Losses    []Loss       `json:"losses"`                // largest first
+	Callbacks float64      `json:"callback_seconds"`      // of the tool, on the program's threads
+	Tool      float64      `json:"tool_seconds"`          // of CPU, on threads of its own
+	Start     float64      `json:"start_and_end_seconds"` // in which the program waited for the tool, of the rank with the most
+	Slowdown  float64      `json:"slowdown"`              // by all, as a factor of the slowest rank
 }
 
 // Efficiency holds the figures of all ranks together. It is nil, unknown, if a rank has no log.
@@ -177,7 +178,7 @@ func (j *Job) times() *Times {
 // addTool adds the time of the tool on a rank with a number of threads. The slowdown is the CPU
 // time of the process over what is left without the tool: other programs on the machine do not
 // change it, as they do the wall time. The tool's own threads slow the program's if these use all
-// processors.
+// processors. The program waits while the tool starts and ends, which counts by the wall time.
 func (t *Times) addTool(s *summary.Summary, threads int) {
 	if s.Callbacks == nil || !(s.CPUSeconds > 0) {
 		return
@@ -189,7 +190,12 @@ func (t *Times) addTool(s *summary.Summary, threads int) {
 		tool += s.ToolCPUSeconds
 	}
 	share := min(tool/s.CPUSeconds, mostToolShare)
-	t.Slowdown = max(t.Slowdown, 1/(1-share))
+	t.Start = max(t.Start, s.StartAndEnd)
+	waited := 0.0 // relative to the run
+	if run := s.RunSeconds + s.Early.Seconds; run > 0 {
+		waited = s.StartAndEnd / run
+	}
+	t.Slowdown = max(t.Slowdown, (1+waited)/(1-share))
 }
 
 // mostToolShare bounds the share of the CPU time that is the tool's.

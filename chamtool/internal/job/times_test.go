@@ -199,4 +199,9 @@ func TestSlowdown(t *testing.T) {
 			t.Errorf("%d processors: %v times slower, want %v", processors, times.Slowdown, want)
 		}
 	}
+	var times Times
+	times.addTool(&summary.Summary{RunSeconds: 0.03, Early: summary.Early{Seconds: 0.01}, StartAndEnd: 0.02, CPUSeconds: 0.1, Callbacks: summary.NewFigure(0.02)}, 2)
+	if math.Abs(times.Slowdown-1.5/0.8) > 1e-9 || times.Start != 0.02 {
+		t.Errorf("%v times slower, %v s to start and end, want %v and 0.02", times.Slowdown, times.Start, 1.5/0.8)
+	}
 }

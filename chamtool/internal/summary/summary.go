@@ -41,10 +41,11 @@ type Summary struct {
 	MAPE      *Figure `json:"mape_percent"`
 	MedianAPE *Figure `json:"median_ape_percent"`
 
-	Callbacks      *Figure    `json:"callback_seconds"` // of all threads; nil if the dialect does not measure them
-	ToolCPUSeconds float64    `json:"tool_cpu_seconds"` // reading, learning and writing; the callbacks themselves are not in it
-	CPUSeconds     float64    `json:"cpu_seconds"`      // of the whole process with the tool; 0 if unknown
-	ToolCPUPercent float64    `json:"tool_cpu_percent"` // of the CPU time of the tasks
+	Callbacks      *Figure    `json:"callback_seconds"`      // of all threads; nil if the dialect does not measure them
+	StartAndEnd    float64    `json:"start_and_end_seconds"` // in which the program waited for the tool; not in RunSeconds
+	ToolCPUSeconds float64    `json:"tool_cpu_seconds"`      // reading, learning and writing; the callbacks themselves are not in it
+	CPUSeconds     float64    `json:"cpu_seconds"`           // of the whole process with the tool; 0 if unknown
+	ToolCPUPercent float64    `json:"tool_cpu_percent"`      // of the CPU time of the tasks
 	TaskSeconds    float64    `json:"task_seconds"`
 	RowsLost       int        `json:"rows_lost"` // log rows that could not be written
 	Unlogged       *Unlogged  `json:"unlogged"`  // nil if the log holds all rows
@@ -77,6 +78,13 @@ func (s *Summary) AddEarly(e Early) {
 	if e.Calls > 0 { // in which the other ranks' waiting is unknown, and no loss
 		s.Times = append(s.Times, PlaceTime{Kind: event.InMPIAlone.String(), Count: e.Calls})
 	}
+}
+
+// AddWait adds the time in which the program waited for the tool's start and end, and takes the
+// part of it that the run contains out of the run.
+func (s *Summary) AddWait(all, within time.Duration) {
+	s.StartAndEnd = all.Seconds()
+	s.RunSeconds = max(0, s.RunSeconds-within.Seconds())
 }
 
 // Depth counts the tasks that as many others created one by the other.
