@@ -51,13 +51,14 @@ func (c *consumer) run() {
 		if ending {
 			c.drain() // of the events before the signal
 		}
-		if ending || time.Since(kept) >= keepEvery {
-			c.runLocked(c.store)
-			kept = time.Now()
-		}
+		// A launcher may leave little time between SIGTERM and SIGKILL: the summary comes first.
 		if ending || time.Since(checked) >= min(checkpointEvery, max(firstCheckpoint, time.Since(c.began)/2)) {
 			c.runLocked(func() { c.checkpoint(ending) })
 			checked = time.Now()
+		}
+		if ending || time.Since(kept) >= keepEvery {
+			c.runLocked(c.store)
+			kept = time.Now()
 		}
 		if ending {
 			C.chamtool_ended()
