@@ -232,7 +232,9 @@ static void on_parallel_begin(ompt_data *task, const void *frame, ompt_data *par
     if (!inner) follow(r, r);
     struct region *region = &r->regions[r->forks % REGIONS];
     region->root = root_of(r), region->inner = inner;
-    region->place = place_of(r, (uint64_t)(uintptr_t)address);
+    struct team *outer = current_team();
+    int is_last_call = outer && outer->region && of_runtime((uint64_t)(uintptr_t)address); // of the region around it, whose body leaves no other address
+    region->place = is_last_call ? outer->region->place : place_of(r, (uint64_t)(uintptr_t)address);
     atomic_store(&region->ended, 0);
     atomic_store(&region->number, ++r->forks);
     parallel->ptr = region;
