@@ -122,7 +122,8 @@ func start(process, settings unsafe.Pointer) bool {
 	c.load = readMachineLoad()
 	c.preparing = time.Since(c.opened)
 	c.waited = time.Since(c.began)
-	if _, now := clock(); began > 0 {
+	if began > 0 {
+		_, now := clock()
 		c.waited = time.Duration(now - began)
 	}
 	running.Store(c)

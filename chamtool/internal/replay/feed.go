@@ -47,7 +47,7 @@ type happening struct {
 	kind kind
 }
 
-// kind is what happens to a row. At one tick, ends come first.
+// kind says what happens to a row. At one tick, ends come first.
 type kind uint8
 
 const (
