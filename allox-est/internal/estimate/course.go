@@ -129,11 +129,19 @@ func (c *course) mark(ts []trace, warm int) {
 	for run, t := range ts {
 		out[run] = make([]bool, len(t.laps))
 	}
+	var has, lacks []lap
 	c.plain(ts, func(run, i int, l lap) {
-		out[run][i] = c.rate(l) > limit
-		c.cost.laps++
+		if out[run][i] = c.rate(l) > limit; out[run][i] {
+			has = append(has, l)
+		} else {
+			lacks = append(lacks, l)
+		}
 	})
 	c.out = out
+	c.cost.laps = float64(len(has) + len(lacks))
+	if len(has) > 0 {
+		c.cost.patterns = patterns(has, lacks)
+	}
 }
 
 // A change along a run is a trend if it has at least trendErrors standard errors and explains

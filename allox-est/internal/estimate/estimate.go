@@ -89,6 +89,7 @@ type Segments struct {
 	WarmUp   int     `json:"warm_up_epochs"`
 	Epoch    float64 `json:"epoch_seconds"` // of a steady epoch, recurring costs included
 	Teardown float64 `json:"teardown_seconds"`
+	Period   int     `json:"period_epochs,omitempty"` // of a recurring cost; 0 if none was seen
 }
 
 // HalfWidth returns half the width of the interval of the uncontended time as a share of its

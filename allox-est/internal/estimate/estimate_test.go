@@ -225,8 +225,8 @@ func TestIdleJobIsNotContended(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "estimate", e.Wall.Value, 602, 0.01)
-	if warned(e, ErrContention) || !warned(e, ErrRecurring) {
-		t.Errorf("warnings %v", e.Warnings)
+	if warned(e, ErrContention) || !warned(e, ErrPeriod) || e.Segments.Period != 5 {
+		t.Errorf("segments %+v, warnings %v", e.Segments, e.Warnings)
 	}
 }
 

@@ -28,7 +28,7 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 	}
 	k := contentionOf(ts, marked, evidence && job.Device == "cpu")
 	c := findCourse(ts, job)
-	c.cost.foreign = !evidence
+	c.cost.foreign = !evidence && c.cost.period() == 0
 	m := newModel(model{ts: ts, course: &c, job: job, level: s.Level})
 	e.CPU, _, _ = m.predict(cpuTime, nil)
 	e.Uncontended, _, _ = m.predict(quietTime, nil)
@@ -40,7 +40,7 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 	e.totals = totals
 	e.Warnings = append(e.Warnings, k.warnings(job)...)
 	if len(c.cost.spent[wallTime]) > 0 {
-		e.Warnings = append(e.Warnings, c.cost.warning())
+		e.Warnings = append(e.Warnings, c.cost.warning(job.unit()))
 	}
 	if slope, _ := c.findTrend(ts); slope != 0 {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %+.2g %% per %s; the interval assumes that the trend ends", ErrTrend, 100*slope, job.unit()))
@@ -64,11 +64,11 @@ func (k contention) disturb(total float64, p *parts, rng *random) float64 {
 
 // describe fills in the parts of the wall time.
 func (e *Estimate) describe(m *model, p *parts) {
-	s := &Segments{WarmUp: int(float64(m.course.warm) * m.lap)}
+	s := &Segments{WarmUp: int(float64(m.course.warm) * m.lap), Period: m.course.cost.period()}
 	for _, t := range m.ts {
 		s.Setup += t.setup[wallTime] / float64(len(m.ts))
 		s.Teardown += t.teardown[wallTime] / float64(len(m.ts))
 	}
-	s.Epoch = (p.units*(1+p.level.mean) + m.course.cost.mean(wallTime, m.laps())) / max(1, p.count)
+	s.Epoch = (p.units*(1+p.level.mean) + m.course.cost.mean(wallTime, m.from(), m.to(), m.lap)) / max(1, p.count)
 	e.Segments = s
 }

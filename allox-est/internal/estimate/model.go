@@ -28,10 +28,6 @@ func longestLap(ts []trace) float64 {
 	return longest
 }
 
-// to returns the last unit asked for.
-func (m *model) to() float64 { return float64(m.job.Epochs) }
-
-// laps returns how many laps as long as the longest one are to come after the warm-up.
-func (m *model) laps() float64 {
-	return max(0, m.to()-max(m.seen, float64(m.course.warm))) / m.lap
-}
+// from and to are the first and the last unit asked for, the warm-up left out.
+func (m *model) from() float64 { return min(m.to(), max(m.seen, float64(m.course.warm))) }
+func (m *model) to() float64   { return float64(m.job.Epochs) }

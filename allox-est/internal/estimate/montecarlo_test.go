@@ -221,7 +221,7 @@ func (s scenario) trial(t *testing.T, trials int, m Method) outcome {
 		if e.CPU.Contains(truth.CPU) {
 			o.cpuCovered++
 		}
-		for _, sentinel := range []error{ErrContention, ErrRecurring, ErrTrend, ErrFewEpochs, ErrDriftUnseen, ErrUnsure} {
+		for _, sentinel := range []error{ErrContention, ErrPeriod, ErrRecurring, ErrTrend, ErrFewEpochs, ErrDriftUnseen, ErrUnsure} {
 			if slices.ContainsFunc(e.Warnings, func(w error) bool { return errors.Is(w, sentinel) }) {
 				o.warned[sentinel]++
 			}

@@ -46,7 +46,7 @@ func (m *model) predict(k clock, extra func(total float64, p *parts, rng *random
 		units := p.units * max(0.05, 1+p.level.draw(rng, p.count/m.lap))
 		once := 1 + onceSD*rng.student()*math.Sqrt(1+1/float64(len(m.ts)))
 		totals[i] = p.once*max(0.2, once) + units*math.Exp(drift*rng.student()) + m.first(p, rng)
-		totals[i] += m.course.cost.draw(k, m.laps(), rng)
+		totals[i] += m.course.cost.draw(k, m.from(), m.to(), m.lap, rng)
 		if extra != nil {
 			totals[i] = extra(totals[i], p, rng)
 		}
@@ -54,7 +54,7 @@ func (m *model) predict(k clock, extra func(total float64, p *parts, rng *random
 	slices.Sort(totals)
 	tail := (1 - m.level) / 2
 	value := p.once + p.units*(1+p.level.mean)
-	value += m.course.cost.mean(k, m.laps())
+	value += m.course.cost.mean(k, m.from(), m.to(), m.lap)
 	return uncertainty.Prediction{
 		Value: value, Level: m.level,
 		Low: max(0, min(value, stats.Sorted(totals).Quantile(tail))), High: max(value, stats.Sorted(totals).Quantile(1-tail)),

@@ -27,6 +27,8 @@ var (
 	// ErrOversubscribed warns that the job has more threads than there are
 	// processors.
 	ErrOversubscribed = errors.New("more threads than CPUs")
+	// ErrPeriod warns that costs on the way were taken to be periodic.
+	ErrPeriod = errors.New("period inferred")
 	// ErrRecurring warns that costs were seen on the way, which come again at random.
 	ErrRecurring = errors.New("costs that come again")
 	// ErrUntold warns that laps are missing and whole runs were used.
@@ -37,7 +39,7 @@ var (
 
 // rank returns the position of a warning: the most important first.
 func rank(w error) int {
-	order := []error{ErrUnsure, ErrUntold, ErrFailedRuns, ErrTrend, ErrRecurring, ErrContention, ErrOversubscribed, ErrUnbounded, ErrDriftUnseen, ErrFewEpochs}
+	order := []error{ErrUnsure, ErrUntold, ErrFailedRuns, ErrTrend, ErrPeriod, ErrRecurring, ErrContention, ErrOversubscribed, ErrUnbounded, ErrDriftUnseen, ErrFewEpochs}
 	if i := slices.IndexFunc(order, func(sentinel error) bool { return errors.Is(w, sentinel) }); i >= 0 {
 		return i
 	}
