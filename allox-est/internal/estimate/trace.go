@@ -74,9 +74,13 @@ func traceRuns(runs []journal.Run, job Job) (ts []trace, evidence bool) {
 	return ts, evidence
 }
 
-// together is the time in seconds within which marks come together: a buffer that is flushed,
-// or a program that makes up for a delay, writes several at once.
-const together = 1e-3
+// Marks come together if they follow each other within a twentieth of the time before the first of
+// them, but not less or more than these seconds: a buffer that is flushed, or a program that makes
+// up for a delay, writes several at once.
+const (
+	togetherLeast = 1e-3
+	togetherMost  = 10e-3
+)
 
 // newTrace cuts a run. Of marks that come together the last one counts.
 func newTrace(r journal.Run, job Job) trace {
@@ -100,10 +104,14 @@ func newTrace(r journal.Run, job Job) trace {
 // last.
 func findBursts(marks []progress.Mark) []int {
 	var ends []int
-	begin := 0
+	begin, within := 0, togetherLeast
 	for i := range marks {
-		if i == len(marks)-1 || marks[i+1].Seconds-marks[begin].Seconds >= together {
-			ends, begin = append(ends, i), i+1
+		if i < len(marks)-1 && marks[i+1].Seconds-marks[begin].Seconds < within {
+			continue
+		}
+		ends, begin = append(ends, i), i+1
+		if begin < len(marks) {
+			within = min(togetherMost, max(togetherLeast, (marks[begin].Seconds-marks[i].Seconds)/20))
 		}
 	}
 	if len(ends) == 1 && len(marks) > 1 {
