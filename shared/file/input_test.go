@@ -121,7 +121,7 @@ func interruptDuring(name, dir string) {
 	}
 }
 
-// Who opens a FIFO that nobody writes to is told so, once.
+// A notice says once that a FIFO has no writer yet.
 func TestNoticeWaits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
