@@ -39,9 +39,7 @@ func latest(a, b ending) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compar
 func NewOccupancy(m Machine) *Occupancy {
 	o := &Occupancy{free: m.Nodes, down: m.Down, layout: m.Layout()}
 	if o.layout != nil {
-		for _, n := range o.layout.nodes {
-			o.idle = append(o.idle, n)
-		}
+		o.idle = append(o.idle, o.layout.nodes...)
 	}
 	return o
 }
