@@ -48,6 +48,19 @@ func (l *Listener) Flags(c *cobra.Command, addr string) {
 	c.Flags().DurationVar(&l.drain, "drain", 30*time.Second, "time for requests under way at shutdown")
 }
 
+// keyPair reads the certificate and its key.
+func (l Listener) keyPair() (tls.Certificate, error) {
+	cert, err := file.ReadAll(l.cert)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	key, err := file.ReadAll(l.key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(cert, key)
+}
+
 // Serve answers requests until ctx is cancelled, then lets requests under way
 // finish. It prints the address it listens on.
 func (l Listener) Serve(ctx context.Context, env *Env, s *http.Server) error {
@@ -57,7 +70,7 @@ func (l Listener) Serve(ctx context.Context, env *Env, s *http.Server) error {
 	}
 	scheme := "http"
 	if l.cert != "" {
-		pair := Reread[tls.Certificate]{Paths: []string{l.cert, l.key}, Read: func() (tls.Certificate, error) { return tls.LoadX509KeyPair(l.cert, l.key) }}
+		pair := Reread[tls.Certificate]{Paths: []string{l.cert, l.key}, Read: l.keyPair}
 		if _, err := pair.Current(env); err != nil {
 			return fmt.Errorf("%s: %w", l.cert, err)
 		}
@@ -144,7 +157,7 @@ func Token(env *Env, path, variable string) (func() string, error) {
 		return func() string { return token }, nil
 	}
 	kept := Reread[string]{Paths: []string{path}, Read: func() (string, error) {
-		text, err := os.ReadFile(path)
+		text, err := file.ReadAll(path)
 		if token := strings.TrimSpace(string(text)); err != nil || token != "" {
 			return token, err
 		}

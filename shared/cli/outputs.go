@@ -13,7 +13,6 @@ import (
 // Annotations of flags and commands.
 const (
 	outputFlag = "foretime_output" // on a flag: it names a file that the command writes
-	outputLast = "foretime_last"   // on a command: its last argument is a file that it writes
 	wordsOnly  = "foretime_words"  // on a command: its arguments are not files
 )
 
@@ -31,9 +30,6 @@ func OutputFile(c *cobra.Command, flags ...string) {
 // Words declares that the arguments of c are words, such as the name of a model
 // family, and not files.
 func Words(c *cobra.Command) { annotate(c, map[string]string{wordsOnly: "true"}) }
-
-// OutputLast declares that the last argument of c is a file that it writes.
-func OutputLast(c *cobra.Command) { annotate(c, map[string]string{outputLast: "true"}) }
 
 // named is a file of the command line, with the argument or flag that names it.
 type named struct{ how, path string }
@@ -59,10 +55,6 @@ func (e *Env) guardInputs(c *cobra.Command, args []string) error {
 	})
 	if err != nil {
 		return err
-	}
-	if n := len(args) - 1; c.Annotations[outputLast] != "" && n >= 0 {
-		e.outputs = append(e.outputs, named{"output", args[n]})
-		args = args[:n]
 	}
 	if c.Annotations[wordsOnly] == "" {
 		for _, arg := range args {

@@ -46,8 +46,6 @@ func TestOutputs(t *testing.T) {
 		{"in.csv --out new.csv --csv ./new.csv", "names the same file"},
 		{"in.csv --out way/new.csv --csv dir/new.csv", "names the same file"},
 		{"in.csv --kept in.json", ""},
-		{"last in.csv in.csv", "output in.csv"},
-		{"last in.csv new.csv", ""},
 		{"word in.csv --out in.csv", ""},
 		{"later --out other.csv", "--out other.csv"},
 		{"makes in.csv", "output in.csv"},
@@ -78,14 +76,12 @@ func TestOutputs(t *testing.T) {
 			OutputFile(c, "out")
 			return c
 		}
-		last := flags(&cobra.Command{Use: "last", Args: cobra.ExactArgs(2), Run: run})
-		OutputLast(last)
 		word := flags(&cobra.Command{Use: "word", Args: cobra.ExactArgs(1), Run: run})
 		Words(word)
 		preset := &cobra.Command{Use: "preset", Run: run}
 		preset.Flags().String("out", "default.json", "")
 		OutputFile(preset, "out")
-		root.AddCommand(last, word, preset, flags(&cobra.Command{Use: "later", RunE: func(*cobra.Command, []string) error {
+		root.AddCommand(word, preset, flags(&cobra.Command{Use: "later", RunE: func(*cobra.Command, []string) error {
 			return env.Input("other.csv")
 		}}), flags(&cobra.Command{Use: "makes", Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
 			err := env.Output("new.csv", "kept.csv", "kept.csv")
@@ -96,7 +92,7 @@ func TestOutputs(t *testing.T) {
 			return err
 		}}))
 		run1 := strings.Fields(c.args)
-		if first := run1[0]; first != "last" && first != "word" && first != "later" && first != "makes" && first != "preset" {
+		if first := run1[0]; first != "word" && first != "later" && first != "makes" && first != "preset" {
 			root.AddCommand(flags(&cobra.Command{Use: "any", Args: cobra.ArbitraryArgs, Run: run}))
 			run1 = append([]string{"any"}, run1...)
 		}

@@ -53,6 +53,9 @@ without a device.
 			if err := checkSlack(p.slack, cmd.Flags().Changed); err != nil {
 				return err
 			}
+			if p.traces && p.save != "" {
+				return cli.Usagef("--save stores the recordings of commands: with --traces there are none")
+			}
 			return p.run(cmd.Context(), env, args, cmd.ArgsLenAtDash() == 0)
 		},
 	}

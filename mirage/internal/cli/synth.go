@@ -46,6 +46,10 @@ distributions of the Lonestar6 A100 queue. The waits come from a simulated Slurm
 			if s.Start, err = t.Date(start); err != nil {
 				return cli.Usagef("--start: %w", err)
 			}
+			changed := cmd.Flags().Changed
+			if changed("days") && days <= 0 || changed("utilisation") && utilisation <= 0 {
+				return cli.Usagef("--days %v --utilisation %v: want values above 0", days, utilisation)
+			}
 			if jobs == 0 && days == 0 {
 				s.Days = 28
 			}
