@@ -39,7 +39,7 @@ type setting struct {
 
 func (s *setting) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVarP(&s.file, "file", "f", "", "file of the experiment, JSON (required)")
+	f.StringVarP(&s.file, "file", "f", "", "file of the experiment, JSON or YAML (required)")
 	f.StringVar(&s.device, "device", "sim", "device: sim (simulated) or cuda")
 	cli.Values(c, "device", "sim", "cuda")
 	f.StringVar(&s.clock, "clock", "real", "clock: real (with processes) or virtual (a simulation)")

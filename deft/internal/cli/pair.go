@@ -53,9 +53,6 @@ without a device.
 			if err := checkSlack(p.slack, cmd.Flags().Changed); err != nil {
 				return err
 			}
-			if p.traces && p.save != "" {
-				return cli.Usagef("--save stores the recordings of commands: with --traces there are none")
-			}
 			return p.run(cmd.Context(), env, args, cmd.ArgsLenAtDash() == 0)
 		},
 	}
@@ -89,6 +86,8 @@ func (p *pairFlags) run(ctx context.Context, env *cli.Env, args []string, comman
 		return p.record(ctx, env, args)
 	case !p.traces:
 		return cli.Usagef("want --traces, or two commands: deft pair -- COMMAND_A -- COMMAND_B")
+	case p.save != "":
+		return cli.Usagef("--save stores the recordings of commands: with --traces there are none")
 	case len(args) != 2:
 		return cli.Usagef("--traces: want two recordings, have %d", len(args))
 	}

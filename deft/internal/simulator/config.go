@@ -36,8 +36,7 @@ const (
 	DefaultMinJobs  = 10
 )
 
-// Config describes an experiment. The zero value of every field but Clients and Duration
-// works.
+// Config describes an experiment. Fields but Clients and Duration may be zero.
 type Config struct {
 	Clients []Client
 	Policy  policy.Policy // nil: none. It keeps memory: use it for one run only
