@@ -129,6 +129,23 @@ func TestRealLocks(t *testing.T) {
 	}
 }
 
+// Work and span of tasks that are nested deeper than a thread's tasks are kept are unknown.
+func TestRealDeepTasks(t *testing.T) {
+	needOpenMP(t)
+	program := filepath.Join(t.TempDir(), "deep")
+	compile(t, "", "clang", "-fopenmp", "-O1", "-g", "-Wall", "-Werror", "-o", program, "testdata/deep.c")
+	for n, known := range map[string]bool{"2000": true, "80000": false} {
+		out, logs := underOMPT(t, nil, program, n)
+		j, err := job.Load(t.Context(), logs, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := j.Figures().Lost.Graph; out != n+"\n" || (g != nil) != known {
+			t.Errorf("%s tasks: %q, graph %+v, want it known: %v", n, out, g, known)
+		}
+	}
+}
+
 // checkParallelism runs a program until the parallelism of its graph is between two bounds, and all
 // its work is in it. Other work on the machine may lengthen a task, or fall between two of them; a
 // wrong graph is wrong in each run.

@@ -150,9 +150,9 @@ static inline int end_elsewhere(struct ring *r, uint64_t token, uint64_t at) {
 // end_run reports the run of a task, or of a part of it. Those that began within
 // it and have not ended never will.
 static inline void end_run(struct ring *r, int kind, int flag, uint64_t token, uint64_t at) {
-    uint64_t i;
-    for (i = r->depth < MOST_NESTED ? r->depth : MOST_NESTED; i > 0 && atomic_load_explicit(&r->under_way[i - 1].token, memory_order_relaxed) != token; i--) {}
-    if (__builtin_expect(i == 0 || r->depth > MOST_NESTED, 0)) { // nested too deep, or it began before there was a tool
+    uint64_t i = r->depth > MOST_NESTED ? 0 : r->depth;
+    for (; i > 0 && atomic_load_explicit(&r->under_way[i - 1].token, memory_order_relaxed) != token; i--) {}
+    if (__builtin_expect(i == 0, 0)) { // nested too deep, or it began before there was a tool
         if (tool.process.dialect == DIALECT_OMPT && r->depth <= MOST_NESTED && end_elsewhere(r, token, at)) return;
         if (r->depth > MOST_NESTED) r->depth--;
         lose(token, 1);

@@ -292,5 +292,5 @@ func spanText(f job.Figures) string {
 	case f.Ranks > 1:
 		return "work, span: unknown for several ranks"
 	}
-	return "work, span: unknown, the runtime does not report which tasks wait for others"
+	return "work, span: unknown, the tool does not see all tasks and their waits"
 }

@@ -363,13 +363,14 @@ func (s *Session) times() (times []summary.PlaceTime) {
 	return times
 }
 
-// addGraph adds the graph of tasks and its critical path, longest part first.
+// addGraph adds the graph of tasks and its critical path, longest part first, unless parts of
+// tasks are missing.
 func (s *Session) addGraph(out *summary.Summary) {
 	if s.options.Graph == nil {
 		return
 	}
 	g, known := s.options.Graph()
-	if !known {
+	if !known || out.Incomplete > 0 {
 		return
 	}
 	out.Graph = &summary.Graph{Work: s.clock.Between(0, g.Work), Span: s.clock.Between(0, g.Span), Lost: g.Lost}
