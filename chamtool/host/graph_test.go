@@ -23,7 +23,7 @@ func TestRealGraph(t *testing.T) {
 	}{{"chain", 0.99, 1.1}, {"wave", 1.3, 13}, {"cholesky", 1.3, 30}, {"health", 1.3, 1000}, {"sort", 1.3, 200}, {"strassen", 1.3, 1000}} {
 		for _, threads := range []string{"1", "2"} {
 			t.Run(tt.name+"/"+threads, func(t *testing.T) {
-				checkParallelism(t, "OMP_NUM_THREADS="+threads, program, tt.name, tt.least, tt.most)
+				checkParallelism(t, []string{"OMP_NUM_THREADS=" + threads}, program, tt.name, tt.least, tt.most)
 			})
 		}
 	}
@@ -94,8 +94,30 @@ func TestRealDependences(t *testing.T) {
 		"detach": {0.99, 1.6}, // the task that fulfills the event may run beside the one that it ends
 	} {
 		t.Run(kind, func(t *testing.T) {
-			checkParallelism(t, "LD_PRELOAD="+tool, program, kind, parallelism[0], parallelism[1])
+			checkParallelism(t, []string{"LD_PRELOAD=" + tool}, program, kind, parallelism[0], parallelism[1])
 		})
+	}
+}
+
+// Clauses that serialise tasks, tasks that outlive the last taskwait, and serial code have the same
+// graph with one thread as with several, by clang as by gcc.
+func TestRealClauses(t *testing.T) {
+	needOpenMP(t)
+	tool, _ := need(t)
+	for compiler, preload := range map[string]string{"clang": tool, "gcc": tool + ":libomp.so.5"} {
+		program := filepath.Join(t.TempDir(), compiler)
+		compile(t, "", compiler, "-fopenmp", "-O1", "-g", "-Wall", "-Werror", "-o", program, "testdata/clauses.c")
+		for clause, parallelism := range map[string][2]float64{
+			"false": {0.99, 1.03}, "depends": {0.99, 1.03}, "final": {0.99, 1.03},
+			"outlives": {1.3, 4.2}, "serial": {1.3, 1.7}, // of 160 and 100 ms
+		} {
+			for _, threads := range []string{"1", "3"} {
+				t.Run(compiler+"/"+clause+"/"+threads, func(t *testing.T) {
+					env := []string{"LD_PRELOAD=" + preload, "OMP_NUM_THREADS=" + threads}
+					checkParallelism(t, env, program, clause, parallelism[0], parallelism[1])
+				})
+			}
+		}
 	}
 }
 
@@ -149,11 +171,11 @@ func TestRealDeepTasks(t *testing.T) {
 // checkParallelism runs a program until the parallelism of its graph is between two bounds, and all
 // its work is in it. Other work on the machine may lengthen a task, or fall between two of them; a
 // wrong graph is wrong in each run.
-func checkParallelism(t *testing.T, variable, program, kind string, least, most float64) {
+func checkParallelism(t *testing.T, env []string, program, kind string, least, most float64) {
 	t.Helper()
 	var seen []string
 	for range 5 {
-		_, logs := underOMPT(t, []string{variable}, program, kind)
+		_, logs := underOMPT(t, env, program, kind)
 		j, err := job.Load(t.Context(), logs, nil)
 		if err != nil {
 			t.Fatal(err)

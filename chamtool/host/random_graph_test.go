@@ -164,7 +164,6 @@ func TestSpanOfRandomGraphs(t *testing.T) {
 			}
 			return tasks
 		}
-		first := true
 		for range draw(1, 40, "steps") {
 			switch draw(0, 9, "step") {
 			case 0:
@@ -185,9 +184,7 @@ func TestSpanOfRandomGraphs(t *testing.T) {
 				m.p.add("group", 0, 0, now, 0, 0)
 			default:
 				now += creation
-				if path += creation; first {
-					first, path = false, 0
-				}
+				path += creation
 				task := &planned{ticks: uint64(draw(1, 100, "ticks")), created: now, depends: dependences(), path: path}
 				m.tasks = append(m.tasks, task)
 				m.p.create(0, now, uint64(len(m.tasks)), list(task.depends)...)

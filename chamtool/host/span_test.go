@@ -223,6 +223,35 @@ func TestSpans(t *testing.T) {
 			p.end(0, 1150, 2)
 			return p
 		}, 100 + 40 + 10, 100 + 40 + 10},
+		"a grandchild ends behind the last taskwait": {func() *program {
+			p := newProgram(2)
+			p.create(0, 1000, 1)
+			p.waitFor(0, taskwait, 1000, 1111)
+			p.begin(0, 1000, 1)
+			p.create(0, 1100, 2)
+			p.end(0, 1110, 1)
+			p.run(1, 1100, 1400, 2)
+			p.add("wait", 0, 0, 1120, barrier, 0) // of the region's end
+			return p
+		}, 110 + 300 + 9, 100 + 300},
+		"a task that is created and ends behind the last taskwait": {func() *program {
+			p := newProgram(2)
+			p.create(0, 1000, 1)
+			p.waitFor(0, taskwait, 1000, 1101)
+			p.run(0, 1000, 1100, 1)
+			p.create(0, 1120, 2)
+			p.run(1, 1120, 1150, 2)
+			p.add("wait", 0, 0, 1130, barrier, 0)
+			return p
+		}, 100 + 29 + 30, 100 + 19 + 30},
+		"serial code before the first task and behind the last one": {func() *program {
+			p := newProgram(1)
+			p.create(0, 1500, 1)
+			p.waitFor(0, taskwait, 1500, 1601)
+			p.run(0, 1500, 1600, 1)
+			p.add("wait", 0, 0, 1800, barrier, 0)
+			return p
+		}, 500 + 100 + 199, 500 + 100 + 199},
 		"a group waits for grandchildren": {func() *program {
 			p := newProgram(2)
 			p.add("group", 0, 0, 1000, 0, 0)

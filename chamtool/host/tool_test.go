@@ -252,7 +252,7 @@ func TestSanitizers(t *testing.T) {
 			}
 			lib := filepath.Join(dir, "libtool.so")
 			args := []string{"-shared", "-fPIC", "-g", "-O1", "-std=gnu11", "-fsanitize=" + kind, "-DFAST_TLS=0", "-o", lib,
-				"../cmd/libchamtool/process.c", "../cmd/libchamtool/rings.c", "../cmd/libchamtool/symbols.c", "../cmd/libchamtool/times.c", "../cmd/libchamtool/service.c", "../cmd/libchamtool/chameleon.c", "../cmd/libchamtool/testdata/consumer.c"}
+				"../cmd/libchamtool/process.c", "../cmd/libchamtool/rings.c", "../cmd/libchamtool/symbols.c", "../cmd/libchamtool/times.c", "../cmd/libchamtool/graph.c", "../cmd/libchamtool/service.c", "../cmd/libchamtool/chameleon.c", "../cmd/libchamtool/testdata/consumer.c"}
 			compile(t, "", "gcc", append(args, "-ldl", "-lpthread")...)
 			for _, dialect := range dialects(p) {
 				for _, shape := range []string{"flood", "work"} {

@@ -5,10 +5,9 @@
 #include "graph.h"
 
 static struct {
-    _Atomic uint64_t first; // tick of the first creation of a task
-    _Atomic uint64_t work;  // up to the end of the last iteration
-    _Atomic uint64_t lost;  // dependences without memory
-    struct path span;
+    _Atomic int has_tasks;
+    _Atomic uint64_t lost; // dependences without memory
+    struct path span;      // up to the end of the last region, or iteration
 } graph;
 
 // ---- memory -------------------------------------------------------------------
@@ -121,13 +120,13 @@ static inline void lengthen_shared(struct path *p, const struct path *by) {
     copy_parts(p, by);
 }
 
-// advance counts what a task computed up to a tick. Nothing counts before the first task.
+// advance counts what a task computed up to a tick.
 static inline void advance(struct ring *r, struct task *t, uint64_t at) {
-    uint64_t first = atomic_load_explicit(&graph.first, memory_order_relaxed), from = t->since > first ? t->since : first;
-    if (!t->since || !first || at <= from) return;
-    atomic_store_explicit(&t->path.ticks, length(&t->path) + at - from, memory_order_relaxed);
-    t->path.parts[t->part] += at - from;
-    add(&r->work, at - from);
+    if (!t->since || at <= t->since) return;
+    uint64_t computed = at - t->since;
+    atomic_store_explicit(&t->path.ticks, length(&t->path) + computed, memory_order_relaxed);
+    t->path.parts[t->part] += computed;
+    add(&r->work, computed);
     t->since = at;
 }
 
@@ -258,12 +257,11 @@ struct task *create_implicit(struct ring *r, struct region *region, uint64_t at)
 }
 
 struct task *create_task(struct ring *r, struct task *parent, uint64_t construct, uint64_t at) {
-    uint64_t none = 0;
     struct task *t = make_task(r);
     if (!t) return NULL;
     t->construct = (uint8_t)construct;
     t->part = construct > 0 && construct < PARTS ? (uint8_t)construct : PARTS - 1;
-    if (__builtin_expect(!atomic_load_explicit(&graph.first, memory_order_relaxed), 0)) atomic_compare_exchange_strong(&graph.first, &none, at);
+    if (__builtin_expect(!atomic_load_explicit(&graph.has_tasks, memory_order_relaxed), 0)) atomic_store(&graph.has_tasks, 1);
     if (!parent) {
         copy_path(&t->path, &graph.span);
         return t;
@@ -395,27 +393,30 @@ void join_teams(struct task *t, struct region *region, uint64_t at) {
 }
 
 void keep_graph(struct ring *r, struct task *t, uint64_t at) {
-    uint64_t work = 0;
     if (!t) return;
     advance(r, t, at);
     lengthen_shared(&graph.span, &t->path);
-    for (struct ring *other = atomic_load(&tool.rings); other; other = other->next) work += atomic_load_explicit(&other->work, memory_order_relaxed);
-    atomic_store(&graph.work, work);
 }
 
 void reset_graph(void) {
-    atomic_store(&graph.first, 0);
-    atomic_store(&graph.work, 0);
-    atomic_store(&graph.lost, 0);
-    memset(graph.span.parts, 0, sizeof graph.span.parts);
-    clear_path(&graph.span);
+    memset(&graph, 0, sizeof graph);
 }
 
+// chamtool_graph includes what ended in the regions under way: the program may end there.
 int chamtool_graph(struct graph *g) {
-    *g = (struct graph){.work = atomic_load(&graph.work), .span = length(&graph.span), .lost = atomic_load(&graph.lost)};
+    const struct path *span = &graph.span;
+    *g = (struct graph){.lost = atomic_load(&graph.lost)};
+    for (struct ring *r = atomic_load(&tool.rings); r; r = r->next) {
+        g->work += atomic_load_explicit(&r->work, memory_order_relaxed);
+        for (int i = 0; i < 2 * REGIONS; i++) {
+            const struct path *barrier = &r->regions[i / 2].barriers[i % 2];
+            if (length(barrier) > length(span)) span = barrier;
+        }
+    }
+    g->span = length(span);
     for (int i = 0; i < PARTS; i++) {
-        g->parts[i] = __atomic_load_n(&graph.span.parts[i], __ATOMIC_RELAXED);
+        g->parts[i] = __atomic_load_n(&span->parts[i], __ATOMIC_RELAXED);
         g->places[i] = i > 0 && i + 1 < PARTS ? atomic_load(&tool.constructs[i]) : 0;
     }
-    return atomic_load(&graph.first) != 0 && g->work > 0;
+    return atomic_load(&graph.has_tasks) && g->work > 0;
 }

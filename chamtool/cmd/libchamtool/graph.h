@@ -30,6 +30,7 @@ struct task {
     uint8_t counted : 1;    // its events have no room
     uint8_t begun : 1;
     uint8_t odd : 1;        // barriers that it has passed
+    uint8_t final : 1;      // its children are undeferred
     struct path path;
 };
 
@@ -54,7 +55,7 @@ void begin_wait(struct ring *r, struct task *t, int class, uint64_t at) HIDDEN;
 void end_wait(struct ring *r, struct task *t, int class, uint64_t at) HIDDEN;
 void fork_team(struct ring *r, struct task *t, struct region *region, uint64_t at) HIDDEN;
 void join_teams(struct task *t, struct region *region, uint64_t at) HIDDEN;
-void keep_graph(struct ring *r, struct task *t, uint64_t at) HIDDEN; // at the end of an iteration
+void keep_graph(struct ring *r, struct task *t, uint64_t at) HIDDEN; // at the end of a region, an iteration or the program
 void reset_graph(void) HIDDEN;
 
 #endif

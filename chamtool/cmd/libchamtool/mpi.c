@@ -16,28 +16,28 @@ typedef long (*mpi_function)(WORDS);
 enum { MPI_ERROR = 16 }; // any but 0
 
 struct wanted {
-    const char *name;
-    mpi_function found;
+    const char *name, *library;
+    void *found;
 };
 
-// find_in looks for a function in a loaded library of MPI.
+// find_in looks for a function in a loaded library.
 static int find_in(struct dl_phdr_info *info, size_t size, void *p) {
     (void)size;
     struct wanted *w = p;
-    if (!info->dlpi_name || !strstr(info->dlpi_name, "libmpi")) return 0;
+    if (!info->dlpi_name || !strstr(info->dlpi_name, w->library)) return 0;
     void *library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
     if (!library) return 0;
-    w->found = (mpi_function)dlsym(library, w->name);
+    w->found = dlsym(library, w->name);
     dlclose(library);
     return w->found != NULL;
 }
 
-// find_next returns MPI's own function. A program such as an interpreter may have loaded MPI
-// where the search that begins behind this library does not see it.
-static mpi_function find_next(const char *name) {
-    struct wanted w = {name, (mpi_function)dlsym(RTLD_NEXT, name)};
+// find_next returns the function that this library stands before. A program such as an interpreter
+// may have loaded it where the search that begins behind this library does not see it.
+void *find_next(const char *name, const char *library) {
+    struct wanted w = {name, library, dlsym(RTLD_NEXT, name)};
     if (!w.found) dl_iterate_phdr(find_in, &w);
-    if (!w.found) fprintf(stderr, "chamtool: %s was called, but no MPI that has it is loaded\n", name);
+    if (!w.found) fprintf(stderr, "chamtool: %s was called, but no library that has it is loaded\n", name);
     return w.found;
 }
 
@@ -56,7 +56,7 @@ static long call_early(mpi_function next, WORDS) {
 }
 
 static long call_mpi(mpi_function *next, const char *name, void *place, WORDS) {
-    if (!*next && !(*next = find_next(name))) return MPI_ERROR;
+    if (!*next && !(*next = (mpi_function)find_next(name, "libmpi"))) return MPI_ERROR;
     struct ring *r = on() && !in_mpi ? my_ring() : NULL;
     if (!r && !in_mpi) return call_early(*next, GIVEN);
     if (!r) return (*next)(GIVEN);

@@ -157,8 +157,7 @@ static void join_team(void) {
 // implicit_tasks are the implicit tasks of parallel regions that this thread is in.
 static __thread unsigned implicit_tasks;
 
-// teams are their teams. One of a single thread runs each task where it is created, as the
-// runtime does with a task that its parent waits for.
+// teams are their teams.
 static __thread struct team {
     struct region *region;
     uint64_t number; // of the region: its record may be used again
@@ -170,20 +169,23 @@ static __thread struct team {
 // current_team returns the innermost team of this thread, NULL outside of regions.
 static inline struct team *current_team(void) { return implicit_tasks > 0 && implicit_tasks <= 16 ? &teams[implicit_tasks - 1] : NULL; }
 
-static inline int alone(void) {
-    struct team *team = current_team();
-    return team && team->size == 1;
-}
+static __thread int if_is_false; // the next task's if clause
 
-static __thread struct task *initial; // outside of teams
+// is_undeferred reports whether a task's parent waits for it. A team of a single thread runs each
+// task where it is created, and the runtime calls all of them undeferred.
+static inline int is_undeferred(const struct task *parent, int flags) {
+    struct team *team = current_team();
+    int alone = team && team->size == 1;
+    return flags & OMPT_TASK_UNDEFERRED && (!alone || if_is_false || (parent && parent->final));
+}
 
 // current_task returns the task that this thread is in, NULL without memory.
 static struct task *current_task(struct ring *r) {
     struct team *team = current_team();
     if (r->depth > (team ? team->base : 0) && r->depth <= MOST_NESTED) return r->under_way[r->depth - 1].task;
     if (team) return team->task;
-    if (!initial) initial = create_implicit(r, NULL, ticks());
-    return initial;
+    if (!r->initial) r->initial = create_implicit(r, NULL, ticks());
+    return r->initial;
 }
 
 static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task, unsigned threads, unsigned number, int flags) {
@@ -295,7 +297,8 @@ static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, in
     if (__builtin_expect(entry == atomic_load_explicit(&omp.forked, memory_order_relaxed), 0)) entry = caller();
     if (__builtin_expect(of_runtime(entry), 0)) entry = tail_of(r);
     uint64_t place = place_of(r, entry), known = construct(place);
-    struct task *t = create_task(r, current_task(r), known, at);
+    struct task *around = current_task(r);
+    struct task *t = create_task(r, around, known, at);
     if (!t) {
         add(&r->dropped, 1);
         return;
@@ -304,7 +307,9 @@ static void on_task_create(ompt_data *by, const void *frame, ompt_data *task, in
     uint64_t level = r->depth ? parent->level + !(parent->loop & RUNTIMES) : 1;
     t->level = level < DEPTHS ? (uint8_t)level : DEPTHS - 1;
     t->loop = (uint8_t)number;
-    t->undeferred = flags & OMPT_TASK_UNDEFERRED && !alone();
+    t->undeferred = is_undeferred(around, flags);
+    t->final = (flags & OMPT_TASK_FINAL) != 0;
+    if_is_false = 0;
     t->token = name();
     task->ptr = t;
     t->counted = !has_spare(r, r->quarter); // the rest is for the tasks that are open
@@ -337,7 +342,7 @@ static void wait_for_dependences(kmp_wait next, void *place, int32_t thread, int
     static __thread int within; // one of the two functions calls the other
     struct ring *r = on() && !within && !no_wait ? own_ring : NULL;
     struct task *task = r ? current_task(r) : NULL;
-    uint64_t at;
+    uint64_t at, address = (uint64_t)(uintptr_t)__builtin_return_address(0);
     if (r) {
         at = ticks();
         push_wait(r, EVENT_WAIT_START, FLAG_COUNTED, 0, at);
@@ -356,20 +361,29 @@ static void wait_for_dependences(kmp_wait next, void *place, int32_t thread, int
     }
     end_wait(r, task, WAIT_OTHER, at);
     if (!r->computing) return;
-    add_time(r, TIME_BARRIER, place_of(r, (uint64_t)(uintptr_t)__builtin_return_address(0)), idle);
+    add_time(r, TIME_BARRIER, place_of(r, of_runtime(address) ? caller() : address), idle);
     start_computing(r, at);
 }
 
 EXPORT void __kmpc_omp_wait_deps(void *place, int32_t thread, int32_t n, struct kmp_dependence *list, int32_t n2, struct kmp_dependence *list2) {
     static kmp_wait next;
-    if (!next) next = (kmp_wait)dlsym(RTLD_NEXT, "__kmpc_omp_wait_deps");
+    if (!next) next = (kmp_wait)find_next("__kmpc_omp_wait_deps", "omp");
     wait_for_dependences(next, place, thread, n, list, n2, list2, 0);
 }
 
 EXPORT void __kmpc_omp_taskwait_deps_51(void *place, int32_t thread, int32_t n, struct kmp_dependence *list, int32_t n2, struct kmp_dependence *list2, int32_t no_wait) {
     static kmp_wait next;
-    if (!next) next = (kmp_wait)dlsym(RTLD_NEXT, "__kmpc_omp_taskwait_deps_51");
+    if (!next) next = (kmp_wait)find_next("__kmpc_omp_taskwait_deps_51", "omp");
     wait_for_dependences(next, place, thread, n, list, n2, list2, no_wait);
+}
+
+// __kmpc_omp_task_begin_if0 creates and begins a task whose if clause is false. Its last call is the
+// runtime's function, which takes the return address for the construct's.
+EXPORT void __kmpc_omp_task_begin_if0(void *place, int32_t thread, void *task) {
+    static void (*next)(void *, int32_t, void *);
+    if (!next) next = (void (*)(void *, int32_t, void *))find_next("__kmpc_omp_task_begin_if0", "omp");
+    if_is_false = 1;
+    next(place, thread, task);
 }
 
 static inline uint64_t integer(uint32_t half) { return (uint64_t)(int64_t)(int32_t)half; }
@@ -652,7 +666,10 @@ static void on_parallel_end(ompt_data *parallel, ompt_data *task, int flags, con
     if (region) {
         atomic_store(&region->ended, at);
         join_teams(current_task(r), region, at);
-        if (!region->inner) leave_regions(r, at);
+        if (!region->inner) {
+            leave_regions(r, at);
+            keep_graph(r, current_task(r), at);
+        }
     }
     if (!ends(0, parallel, r)) return;
     struct ring *root = root_of(r);
@@ -763,10 +780,12 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
     atomic_store(&tool.iteration, 0);
     atomic_store(&omp.marked, 0);
     reset_graph();
-    initial = NULL;
     if (!begin_process()) return 0;
     struct ring *r = my_ring();
-    if (r) leave_regions(r, ticks());
+    if (r) {
+        leave_regions(r, ticks());
+        r->initial = create_implicit(r, NULL, ticks());
+    }
     static int registered;
     if (!registered++) atexit(on_exit_within);
     const struct { int event; ompt_function call; const char *name; } all[] = {

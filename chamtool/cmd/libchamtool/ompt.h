@@ -38,7 +38,7 @@ enum { OMPT_BEGIN = 1, OMPT_END = 2 }; // ompt_scope_endpoint_t
 enum { OMPT_WORK_TASKLOOP = 7 }; // of ompt_work_t
 
 enum { OMPT_THREAD_WORKER = 2 }; // of ompt_thread_t
-enum { OMPT_TASK_IMPLICIT = 0x2, OMPT_TASK_EXPLICIT = 0x4, OMPT_TASK_UNDEFERRED = 0x8000000 }; // of ompt_task_flag_t
+enum { OMPT_TASK_IMPLICIT = 0x2, OMPT_TASK_EXPLICIT = 0x4, OMPT_TASK_UNDEFERRED = 0x8000000, OMPT_TASK_FINAL = 0x20000000 }; // of ompt_task_flag_t
 
 enum { OMPT_BARRIER_IMPLICIT = 2, OMPT_TASKWAIT = 5, OMPT_TASKGROUP = 6, OMPT_REDUCTION = 7, OMPT_BARRIER_IMPLICIT_PARALLEL = 9 }; // of ompt_sync_region_t
 

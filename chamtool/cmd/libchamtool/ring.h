@@ -47,6 +47,7 @@ void print_messages(void) HIDDEN;    // the messages of the tool's threads
 void say_child(void) HIDDEN;         // once, in a forked child that creates tasks
 struct ring *first_ring(void) HIDDEN; // this thread's; NULL where there is no memory
 int prepare_rings(void) HIDDEN;
+void *find_next(const char *name, const char *library) HIDDEN; // NULL if no such library has the function
 void look_back(struct ring *r, uint64_t head) HIDDEN;
 void note_place(uint64_t place) HIDDEN;
 void notice_unloads(void) HIDDEN; // outside tasks

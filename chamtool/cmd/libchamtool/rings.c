@@ -54,6 +54,7 @@ struct ring *first_ring(void) {
         return NULL;
     }
     r->depth = r->shown = 0;
+    r->initial = NULL;
     pthread_setspecific(leaving, r);
     return own_ring = r;
 }
@@ -79,6 +80,8 @@ int prepare_rings(void) {
         memset(r->depths, 0, DEPTHS * sizeof *r->depths);
         r->computing = NULL, r->since = 0;
         r->depth = r->shown = 0;
+        r->initial = NULL;
+        memset(r->regions, 0, sizeof r->regions);
     }
     atomic_store(&tool.unplaced, 0);
     has_key = has_key || !pthread_key_create(&leaving, leave);

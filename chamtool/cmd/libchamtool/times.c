@@ -1,7 +1,7 @@
 // Time counters of a thread, by kind and place: computing in a parallel region, waiting in
 // barriers and for tasks, in MPI, alone between regions. They count every event, at any rate.
 #define _GNU_SOURCE
-#include "ring.h"
+#include "graph.h"
 
 // LONG_TICKS is the mean length of a thread's last intervals of computing from which on their CPU
 // time is measured too, two system calls each: some ten microseconds.
@@ -71,6 +71,7 @@ void leave_regions(struct ring *r, uint64_t at) {
 
 // close_times ends the computing of this thread, and of those within regions.
 void close_times(void) {
+    if (own_ring) keep_graph(own_ring, own_ring->initial, ticks());
     for (struct ring *r = atomic_load(&tool.rings); r; r = r->next) {
         if (!r->since || (r != own_ring && r->computing->kind != TIME_COMPUTING)) continue;
         if (r != own_ring) r->cpu_since = 0; // it is another thread's

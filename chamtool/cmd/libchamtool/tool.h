@@ -70,7 +70,7 @@ struct cell {
 
 enum { TASK_CELL, SMALL_CELL, CELLS };
 
-// graph is the graph of all tasks, from the first creation to the end of the last iteration.
+// graph is the graph of all tasks.
 struct graph {
     uint64_t work, span;     // ticks
     uint64_t parts[PARTS];   // of a path as long as the span
@@ -141,6 +141,7 @@ struct ring {
     uint64_t called;              // callbacks
     uint64_t recent_ticks;        // of its last intervals of computing, the mean
     _Atomic uint64_t work;        // ticks in tasks, and in regions outside of waits
+    struct task *initial;         // outside of teams; NULL before it is needed
     struct cell *free[CELLS];     // of the graph
     _Atomic(struct cell *) returned[CELLS]; // by other threads
     uint64_t mapped[CELLS];       // cells that it owns

@@ -1,5 +1,5 @@
 // Drives the graph of tasks of the C side: reads a move on each line, and prints work, span and the
-// parts of the span, all in ticks. Lane 0 and its team have been forked; lanes are threads.
+// parts of the span, all in ticks. Lane 0, which joins first, forks a team; lanes are threads.
 //
 //   cc -I chamtool/cmd/libchamtool -o moves chamtool/host/testdata/moves.c chamtool/cmd/libchamtool/graph.c
 #include <stdio.h>
@@ -29,11 +29,9 @@ static int leave(struct task *t, int lane) {
 }
 
 int main(void) {
-    static struct region region;
     char move[16];
     int lane;
     unsigned long n, at, a, b;
-    fork_team(NULL, NULL, &region, 0);
     for (int i = 1; i < CONSTRUCTS; i++) tool.constructs[i] = (uint64_t)i;
     while (scanf("%15s %d %lu %lu %lu %lu", move, &lane, &n, &at, &a, &b) == 6) {
         struct ring *r = rings[lane];
@@ -41,7 +39,8 @@ int main(void) {
         if (!strcmp(move, "join")) {
             r = rings[lane] = calloc(1, sizeof *r);
             r->next = tool.rings, tool.rings = r;
-            stacks[lane][depths[lane]++] = create_implicit(r, &region, at);
+            if (lane == 0) fork_team(r, NULL, r->regions, 0);
+            stacks[lane][depths[lane]++] = create_implicit(r, rings[0]->regions, at);
         } else if (!strcmp(move, "create")) {
             *t = create_task(r, top(lane), a, at);
             (*t)->undeferred = b & 1;

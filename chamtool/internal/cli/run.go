@@ -85,13 +85,13 @@ func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, er
 			return 0, fmt.Errorf("%w; build the program with clang", err)
 		}
 		env.Log.Infof("%s uses %v: %s is preloaded instead", args[0], p.Runtime, preload)
-		preload = launch.Preloads(p.Path, preload)
+		preload = launch.Preloads(p.Path, tool+":"+preload)
 		if doubt := launch.Doubt(p.Path); doubt != "" {
 			env.Log.Warnf("%s: %s", args[0], doubt)
 		}
 	}
-	if p.Runtime == launch.LLVM || p.Runtime == launch.GNU || p.MPI && p.Runtime != launch.Chameleon { // it stands before functions that no event reports
-		preload = strings.Trim(preload+":"+tool, ":")
+	if p.Runtime == launch.LLVM || p.MPI && p.Runtime != launch.Chameleon && p.Runtime != launch.GNU { // it stands before functions that no event reports
+		preload = tool
 	}
 	logs, err := r.directory(args[0])
 	if err != nil {

@@ -1,12 +1,14 @@
 package summary
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/foretime/foretime/chamtool/internal/event"
@@ -50,7 +52,7 @@ type Summary struct {
 	RowsLost       int        `json:"rows_lost"` // log rows that could not be written
 	Unlogged       *Unlogged  `json:"unlogged"`  // nil if the log holds all rows
 	Depths         []Depth    `json:"depths"`    // of all tasks, from 1: those that no task created; the last one has all deeper ones
-	Graph          *Graph     `json:"graph"`     // up to the end of the last iteration; nil if unknown
+	Graph          *Graph     `json:"graph"`     // nil if unknown
 	Critical       []PathPart `json:"critical_path"`
 
 	Times    []PlaceTime `json:"times"`  // of the threads, by kind and place; empty if the runtime reports none
@@ -71,6 +73,9 @@ const FirstRegion = "the first region"
 // AddEarly adds what was before the first use of OpenMP to the times of the first thread.
 func (s *Summary) AddEarly(e Early) {
 	s.Early = e
+	if s.Graph != nil {
+		s.addSerial(e.Seconds)
+	}
 	if len(s.Times) == 0 {
 		return
 	}
@@ -78,6 +83,19 @@ func (s *Summary) AddEarly(e Early) {
 	if e.Calls > 0 { // in which the other ranks' waiting is unknown, and no loss
 		s.Times = append(s.Times, PlaceTime{Kind: event.InMPIAlone.String(), Count: e.Calls})
 	}
+}
+
+// addSerial adds serial work to the graph of tasks.
+func (s *Summary) addSerial(seconds float64) {
+	s.Graph.Work += seconds
+	s.Graph.Span += seconds
+	i := slices.IndexFunc(s.Critical, func(p PathPart) bool { return p.Function == Outside })
+	if i < 0 {
+		i = len(s.Critical)
+		s.Critical = append(s.Critical, PathPart{Function: Outside})
+	}
+	s.Critical[i].Seconds += seconds
+	slices.SortStableFunc(s.Critical, func(a, b PathPart) int { return cmp.Compare(b.Seconds, a.Seconds) })
 }
 
 // AddWait adds the time in which the program waited for the tool's start and end, and takes the
