@@ -480,6 +480,9 @@ func TestRealEnds(t *testing.T) {
 			if alone < 0.09 {
 				t.Errorf("%v s of one thread alone, want 0.1", alone)
 			}
+			if how == "return" && s.Graph == nil || how == "inside" && s.Graph != nil { // where a task did not end
+				t.Errorf("graph %+v", s.Graph)
+			}
 			log, err := task.Scan(t.Context(), filepath.Join(dir, "logs", "chamtool_rank_0.csv"), task.Options{Format: task.FormatCSV})
 			switch {
 			case how == "large":

@@ -364,13 +364,13 @@ func (s *Session) times() (times []summary.PlaceTime) {
 }
 
 // addGraph adds the graph of tasks and its critical path, longest part first, unless parts of
-// tasks are missing.
+// tasks are missing or tasks did not end.
 func (s *Session) addGraph(out *summary.Summary) {
 	if s.options.Graph == nil {
 		return
 	}
 	g, known := s.options.Graph()
-	if !known || out.Incomplete > 0 {
+	if !known || out.Incomplete > 0 || out.Open() > 0 {
 		return
 	}
 	out.Graph = &summary.Graph{Work: s.clock.Between(0, g.Work), Span: s.clock.Between(0, g.Span), Lost: g.Lost}

@@ -248,7 +248,7 @@ func (s *Summary) lacking() string {
 	if s.Cancelled > 0 {
 		text += fmt.Sprintf("; %s cancelled before they began", plural.Count(int(s.Cancelled), "task"))
 	}
-	if n := s.open(); n > 0 {
+	if n := s.Open(); n > 0 {
 		text += fmt.Sprintf("; %s did not end", plural.Count(int(n), "task"))
 	}
 	if n := s.overLimit(); n > 0 {
@@ -257,8 +257,8 @@ func (s *Summary) lacking() string {
 	return text
 }
 
-// open returns the number of tasks that did not end. A rank of Chameleon gives tasks away.
-func (s *Summary) open() uint64 {
+// Open returns the number of tasks that did not end. A rank of Chameleon gives tasks away.
+func (s *Summary) Open() uint64 {
 	if s.Dialect != event.OpenMP.String() {
 		return 0
 	}
