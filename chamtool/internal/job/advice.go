@@ -18,7 +18,7 @@ const (
 	shortRegionSeconds = 2e-5
 	// chainParallelism is the parallelism per thread below which waiting comes from the graph of tasks.
 	chainParallelism = 1.5
-	// lockAdvice says how threads exclude one another less.
+	// lockAdvice is for locks that threads wait for.
 	lockAdvice = "one thread at a time passes there (critical, ordered, a lock): hold it for less work, or give threads results of their own (reduction) or each part of the data its own lock"
 	// evenBalance is the balance from which loads count as even.
 	evenBalance = 0.95

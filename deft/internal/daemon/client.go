@@ -97,7 +97,7 @@ func (p Place) send(ctx context.Context, method, path string, body any) (io.Read
 	return response.Body, s, nil
 }
 
-// endOwnerHint says how to end an owner that hangs; "" if the session cannot be read.
+// endOwnerHint returns the command that ends an owner that hangs; "" if the session cannot be read.
 func (p Place) endOwnerHint() string {
 	s, err := session.Open(p.Session())
 	if err != nil {

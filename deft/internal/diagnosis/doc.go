@@ -1,3 +1,3 @@
-// Package diagnosis says whether the hook saw a program's launches, and if not, why and how
-// to fix it, from the program's file and its clients in a session.
+// Package diagnosis finds launches that the hook did not see, from a program's file and its clients
+// in a session, and returns the cause with its remedy.
 package diagnosis
