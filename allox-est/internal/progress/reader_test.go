@@ -210,7 +210,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// The bar of the last epoch is a part of it, where all other marks are of whole epochs.
+// In the last epoch the bar counts too; before it only whole epochs do.
 func TestLastBar(t *testing.T) {
 	for name, line := range map[string]func(e, b int) string{
 		"below a title": func(e, b int) string { return fmt.Sprintf("%d/20 [==>..] - loss: 0.5", b) },

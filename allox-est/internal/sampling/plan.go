@@ -143,7 +143,7 @@ func (p Plan) length(good []journal.Run) int {
 	return short
 }
 
-// hasEarlyEnd reports whether a sample was ended early: what it had done counts.
+// hasEarlyEnd reports whether a sample was ended early.
 func hasEarlyEnd(runs []journal.Run) bool {
 	return slices.ContainsFunc(runs, func(r journal.Run) bool { return r.Stopped != "" })
 }

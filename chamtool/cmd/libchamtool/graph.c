@@ -6,7 +6,7 @@
 
 static struct {
     _Atomic int has_tasks;
-    _Atomic uint64_t lost; // dependences without memory
+    _Atomic uint64_t lost; // dependences, tasks and taskgroups without memory
     struct path span;      // up to the end of the last region, or iteration
 } graph;
 
@@ -241,7 +241,10 @@ typedef uint64_t __attribute__((may_alias)) word;
 
 static struct task *make_task(struct ring *r) {
     struct task *t = take_cell(r, TASK_CELL);
-    if (!t) return NULL;
+    if (!t) {
+        atomic_fetch_add(&graph.lost, 1);
+        return NULL;
+    }
     for (word *w = (word *)&t->parent; w < (word *)&t->path; w++) __atomic_store_n(w, 0, __ATOMIC_RELAXED);
     atomic_store_explicit(&t->holds, HELD, memory_order_relaxed);
     return t;
@@ -340,8 +343,12 @@ void fulfill_task(struct ring *r, struct task *t, struct task *by, uint64_t at) 
 // ---- waits --------------------------------------------------------------------
 
 void enter_group(struct ring *r, struct task *t) {
-    struct group *g = t ? take_cell(r, SMALL_CELL) : NULL;
-    if (!g) return;
+    if (!t) return;
+    struct group *g = take_cell(r, SMALL_CELL);
+    if (!g) {
+        atomic_fetch_add(&graph.lost, 1);
+        return;
+    }
     clear_path(&g->path);
     g->cell.next = (struct cell *)t->entered;
     t->entered = g;

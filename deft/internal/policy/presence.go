@@ -40,11 +40,11 @@ const (
 // has had nothing on the device for longer than it costs to give the gap away. All
 // policies that stop others for a client use it. It gives away
 //   - a gap, after as long as giving it costs, at most gapLimit, if the client has saved up
-//     what it loses when it comes back: a part slack-1 of its jobs' time. This is the
+//     the time that its return takes. It saves a part slack-1 of its jobs' time. This is the
 //     break-even rule of ski rental, at most twice as dear as knowing each gap's length in
 //     advance (Karlin, Manasse, McGeoch and Owicki 1994);
 //   - the time between the launches of a client that does not fill the device, as long
-//     as it has saved up what it loses at its next synchronization.
+//     as it has saved up the loss at its next synchronization.
 type presence struct {
 	slack     float64
 	device    device.Settings

@@ -115,7 +115,7 @@ func (r *running) profile(ctx context.Context, path string, a *onnx.Analysis, fe
 	return m, nil
 }
 
-// burstLength returns how many inferences follow one another in a burst, after those that t is of.
+// burstLength returns the number of inferences in a burst, from the times of some before it.
 func burstLength(t runtime.Timing) int {
 	return int(max(1, min(mostInference, burstSeconds/slices.Min(t.Seconds))))
 }
