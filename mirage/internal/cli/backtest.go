@@ -39,6 +39,9 @@ for about the same size and limit.`,
 		Example: "  mirage backtest ls6-a100.log --from 2023-02-01 --to 2023-03-01 --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkLevel(level); err != nil {
+				return err
+			}
 			begin := time.Now()
 			t, err := s.openWaits(env, args[0])
 			if err != nil {
@@ -62,7 +65,7 @@ for about the same size and limit.`,
 		},
 	}
 	d.flags(c)
-	c.Flags().Var(newLevelFlag(&level, 0.9), "level", "level of the intervals")
+	c.Flags().Float64Var(&level, "level", 0.9, "level of the intervals")
 	c.Flags().Uint64Var(&seed, "seed", 1, "random seed")
 	s.machineFlags(c)
 	out.Flags(c)

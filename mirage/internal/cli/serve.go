@@ -89,7 +89,7 @@ not answer, the reply is status 502 with the cause.`,
 			return at.Serve(cmd.Context(), env, cli.BoundServer(env, s.handler()))
 		},
 	}
-	w.flags(c)
+	w.addFlags(c)
 	at.Flags(c, "127.0.0.1:7002")
 	env.LogFormat(c)
 	c.Flags().StringVar(&tokenFile, "token-file", "", "file with the bearer token that clients must send (default: $MIRAGE_TOKEN, or no token)")
@@ -100,6 +100,9 @@ not answer, the reply is status 502 with the cause.`,
 
 // open returns a source for the log, or for the live Slurm, after a first read.
 func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.Duration, m *serveMetrics) (source, error) {
+	if err := checkLevel(w.level); err != nil {
+		return nil, err
+	}
 	if len(args) == 0 {
 		s := &watched{env: env, w: w, every: every, metrics: m}
 		_, err := s.fresh(ctx)
@@ -226,7 +229,7 @@ func (s *serve) answer(r *http.Request) (*forecast.Answer, error) {
 	if err := r.Context().Err(); err != nil { // it has left meanwhile
 		return nil, err
 	}
-	a, err := s.source.answer(r.Context(), q.toForecast())
+	a, err := s.source.answer(r.Context(), q)
 	if err == nil {
 		s.metrics.exportWait(a)
 	}
@@ -246,10 +249,10 @@ const statusClientLeft = 499
 var errBusy = fmt.Errorf("%d requests are waiting for an answer", mostAsking)
 
 // questionOf parses the query: the flags of "when" without the prefix job-.
-func questionOf(v url.Values) (question, error) {
+func questionOf(v url.Values) (forecast.Question, error) {
 	q := anyQuestion()
 	var known pflag.FlagSet
-	q.flags(&known, "")
+	questionFlags(&q, &known, "")
 	known.BoolVar(&q.Exclusive, "exclusive", false, "the job shares its nodes with no other job")
 	known.IntVar(&q.CPUs, "cpus", 0, "CPUs of the job on all its nodes")
 	known.Int64Var(&q.MemoryMB, "memory", 0, "memory of the job in MB on all its nodes")
@@ -274,5 +277,5 @@ func questionOf(v url.Values) (question, error) {
 	if err != nil {
 		return q, cli.Usagef("sbatch: %w", err)
 	}
-	return q, q.describe(options, time.Now())
+	return q, describe(&q, options, time.Now())
 }

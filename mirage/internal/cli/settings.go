@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -293,32 +292,10 @@ func seconds(s string) (int64, error) {
 	return n*86400 + int64(d.Seconds()), nil
 }
 
-// levelFlag is a flag for the level of intervals, between 0 and 1.
-type levelFlag struct{ level *float64 }
-
-// newLevelFlag returns a flag that sets a level, which is the default until then.
-func newLevelFlag(level *float64, byDefault float64) levelFlag {
-	*level = byDefault
-	return levelFlag{level}
-}
-
-// String returns the level.
-func (f levelFlag) String() string {
-	if f.level == nil {
-		return ""
+// checkLevel returns an error unless a level of intervals is between 0 and 1.
+func checkLevel(level float64) error {
+	if !(level > 0 && level < 1) {
+		return cli.Usagef("--level: %v, want a number between 0 and 1", level)
 	}
-	return strconv.FormatFloat(*f.level, 'g', -1, 64)
-}
-
-// Type returns the name of the value in the help.
-func (levelFlag) Type() string { return "float" }
-
-// Set reads a level.
-func (f levelFlag) Set(text string) error {
-	level, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(level > 0 && level < 1) {
-		return errors.New("want a number between 0 and 1")
-	}
-	*f.level = level
 	return nil
 }

@@ -41,7 +41,7 @@ distributions of the Lonestar6 A100 queue. The waits come from a simulated Slurm
 			if err != nil {
 				return cli.Usagef("log.zone: %w", err)
 			}
-			t := &trace.Trace{Zone: zone}
+			t := &trace.Trace{Zone: zone, Layout: trace.Mirage}
 			s := synth.Settings{Jobs: jobs, Days: days, Zone: t.Zone, MaxNodes: nodes, Seed: seed}
 			if s.Start, err = t.Date(start); err != nil {
 				return cli.Usagef("--start: %w", err)

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -29,9 +31,8 @@ type when struct {
 	at     string
 	level  float64
 	record *cli.Record // of starts on a live Slurm
-	batch  []string    // sbatch's options on the command line
-	pbs    bool        // the batch script has #PBS lines, which sbatch reads
-	given  func(flag string) bool
+	flags  *pflag.FlagSet
+	pbs    bool // the batch script has #PBS lines, which sbatch reads
 	// uncached keeps and uses no forecasters of earlier runs.
 	uncached bool
 }
@@ -54,18 +55,29 @@ func (w *when) cache(env *cli.Env) *forecast.Cache {
 	}
 }
 
+// batchFlags adds the options of sbatch, which its manual describes, to some flags.
+func batchFlags(f *pflag.FlagSet) {
+	for _, o := range slurmview.BatchOptions() {
+		short := o.Short
+		if f.ShorthandLookup(short) != nil {
+			short = ""
+		}
+		f.StringP(o.Name, short, "", "option of sbatch")
+		flag := f.Lookup(o.Name)
+		flag.Hidden = true
+		if o.Switch {
+			flag.NoOptDefVal = "yes"
+		}
+	}
+}
+
 // batchValues reads options of sbatch by their long names; later ones count. The error
 // wraps slurmview.ErrOption.
 func batchValues(options []string) (map[string]string, error) {
 	f := pflag.NewFlagSet("sbatch", pflag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.Usage = func() {}
-	for _, o := range slurmview.BatchOptions() {
-		f.StringP(o.Name, o.Short, "", "")
-		if o.Switch {
-			f.Lookup(o.Name).NoOptDefVal = "yes"
-		}
-	}
+	batchFlags(f)
 	if err := f.Parse(options); err != nil {
 		return nil, fmt.Errorf("%w: %w", slurmview.ErrOption, err)
 	}
@@ -77,66 +89,55 @@ func batchValues(options []string) (map[string]string, error) {
 	return values, nil
 }
 
-// batchFlag collects an option of sbatch as it was written.
-type batchFlag struct {
-	to   *[]string
-	name string
-}
-
-var _ pflag.Value = batchFlag{}
-
-func (f batchFlag) String() string { return "" }
-func (f batchFlag) Type() string   { return "string" }
-func (f batchFlag) Set(value string) error {
-	*f.to = append(*f.to, "--"+f.name+"="+value)
-	return nil
-}
-
-// batchFlags adds the options of sbatch, which its manual describes.
-func (w *when) batchFlags(f *pflag.FlagSet) {
-	for _, o := range slurmview.BatchOptions() {
-		short := o.Short
-		if f.ShorthandLookup(short) != nil {
-			short = ""
-		}
-		f.VarP(batchFlag{&w.batch, o.Name}, o.Name, short, "option of sbatch")
-		flag := f.Lookup(o.Name)
-		flag.Hidden = true
-		if o.Switch {
-			flag.NoOptDefVal = "yes"
-		}
-	}
-}
-
 // script takes a batch script out of the arguments and returns sbatch's options: of its
 // #SBATCH lines, then of the command line.
 func (w *when) script(args []string) (logs, options []string, err error) {
-	if len(args) != 1 {
-		return args, w.batch, nil
+	for _, o := range slurmview.BatchOptions() {
+		if flag := w.flags.Lookup(o.Name); flag.Changed {
+			options = append(options, "--"+o.Name+"="+flag.Value.String())
+		}
 	}
-	if info, err := os.Stat(args[0]); err != nil || !info.Mode().IsRegular() {
-		return args, w.batch, nil // what reads the log says why, or waits for a pipe
-	}
-	file, err := os.Open(args[0])
-	if err != nil {
-		return args, w.batch, nil
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, mostScript))
-	if err != nil || !strings.HasPrefix(string(text), "#!") {
-		if err == nil && strings.Contains(string(text), "#SBATCH") {
+	text := readScript(args)
+	if !strings.HasPrefix(text, "#!") {
+		if strings.Contains(text, "#SBATCH") {
 			return nil, nil, cli.Usagef("%s: the first line of a batch script begins with #!, or sbatch refuses it", args[0])
 		}
-		return args, w.batch, nil
+		return args, options, nil // what reads the log says why it cannot be read, or waits for a pipe
 	}
-	lines, err := slurmview.Script(string(text))
+	lines, err := slurmview.Script(text)
 	if err != nil {
 		return nil, nil, cli.Usagef("%s: %w", args[0], err)
 	}
-	options = append(lines, w.batch...)
+	options = append(lines, options...)
 	ignored := slices.ContainsFunc(options, func(o string) bool { return strings.HasPrefix(o, "--ignore-pbs") })
-	w.pbs = slurmview.HasPBS(string(text)) && !ignored
+	w.pbs = slurmview.HasPBS(text) && !ignored
 	return nil, options, nil
+}
+
+// readScript returns the text of the only argument, if that is a file which may be a batch
+// script, and else of its beginning; "" if there is none.
+func readScript(args []string) string {
+	if len(args) != 1 {
+		return ""
+	}
+	if info, err := os.Stat(args[0]); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.Open(args[0])
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	buffered := bufio.NewReader(f)
+	head, _ := buffered.Peek(buffered.Size()) // a short file has no more
+	if !bytes.HasPrefix(head, []byte("#!")) {
+		return string(head)
+	}
+	text, err := io.ReadAll(io.LimitReader(buffered, mostScript))
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 // mostScript is more bytes than a batch script has (slurm.conf(5), max_script_size).
@@ -183,29 +184,29 @@ SUBMIT_TIME, START_TIME, TIME_LIMIT and NODES.`,
 	f.Float64Var(&q.Overlap, "curve", 0, "print the distribution of the start time, and when to submit a successor if an hour of overlap costs C hours of interruption (--curve=C; --curve alone: 1)")
 	f.Lookup("curve").NoOptDefVal = "1"
 	f.StringVar(&q.Queued, "job", "", "live Slurm: a job that waits in the queue, 12345 or 12345_7")
-	q.flags(f, "job-")
-	w.flags(c)
+	questionFlags(&q, f, "job-")
+	w.addFlags(c)
 	out.Flags(c)
-	w.batchFlags(f)
-	w.given = f.Changed
+	batchFlags(f)
+	w.flags = f
 	cli.First(c, "job-nodes", "job-limit", "at", "by", "json")
 	return c
 }
 
 // answer answers from the log, or from the live Slurm.
-func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q question) (*forecast.Answer, error) {
+func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q forecast.Question) (*forecast.Answer, error) {
 	args, options, err := w.script(args)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.describe(options, time.Now()); err != nil {
+	if err := describe(&q, options, time.Now()); err != nil {
 		return nil, err
 	}
 	if w.pbs {
 		q.Unread = append(q.Unread, "its #PBS lines")
 	}
 	for _, name := range []string{"nodes", "limit", "partition", "gpus"} {
-		if w.given("job-"+name) && (q.Batch != nil || q.Queued != "") {
+		if w.flags.Changed("job-"+name) && (q.Batch != nil || q.Queued != "") {
 			return nil, cli.Usagef("--job-%s: the job is described by sbatch's options or by --job", name)
 		}
 	}
@@ -216,14 +217,14 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.answer(ctx, q.toForecast())
+	a, err := s.answer(ctx, q)
 	stuck := errors.Is(err, slurmview.ErrNoStart)
 	if err != nil && !stuck || len(args) > 0 || q.Queued != "" {
 		return a, err
 	}
 	testOptions := options
 	if q.Batch == nil {
-		asked := q.toForecast().Job()
+		asked := q.Job()
 		testOptions = slurmview.ShapeOptions(&asked)
 	}
 	at, testErr := (&slurmview.Client{Runner: slurmview.Exec{}}).TestOnly(ctx, testOptions)
@@ -240,35 +241,31 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q questi
 	return a, nil
 }
 
-// flags adds the settings and --level.
-func (w *when) flags(c *cobra.Command) {
+// addFlags adds the settings and --level.
+func (w *when) addFlags(c *cobra.Command) {
 	w.in.flags(c)
 	c.Flags().BoolVar(&w.uncached, "no-cache", false, "do not keep what is learnt from a log in the user's cache directory")
-	c.Flags().Var(newLevelFlag(&w.level, 0.8), "level", "level of the interval")
-}
-
-// question is a job that may be submitted, as flags describe it.
-type question struct {
-	forecast.Question
-	limit span
+	c.Flags().Float64Var(&w.level, "level", 0.8, "level of the interval")
 }
 
 // anyQuestion returns the default job.
-func anyQuestion() question { return question{forecast.Question{Nodes: 1}, forecast.NoLimit} }
+func anyQuestion() forecast.Question {
+	return forecast.Question{Nodes: 1, Limit: forecast.NoLimit}
+}
 
-// flags adds the flags that describe a job, on a command line or in a URL. The prefix
+// questionFlags adds the flags that describe a job, on a command line or in a URL. The prefix
 // keeps them apart from other flags of a command.
-func (q *question) flags(f *pflag.FlagSet, prefix string) {
+func questionFlags(q *forecast.Question, f *pflag.FlagSet, prefix string) {
 	f.StringVar(&q.By, "by", "", "print the probability of a start by this `date` (2026-11-23T08:00, 08:00, tomorrow, now+2hours)")
 	f.IntVar(&q.Nodes, prefix+"nodes", q.Nodes, "nodes of the job, or processors if the log counts processors")
-	f.Var(&q.limit, prefix+"limit", "time limit of the job (default: the partition's, or 24h for a log)")
+	f.Var((*span)(&q.Limit), prefix+"limit", "time limit of the job (default: the partition's, or 24h for a log)")
 	f.StringVar(&q.Partition, prefix+"partition", "", "partition of the job")
 	f.StringVar(&q.User, "user", "", "user who submits the job, as named in the log")
 	f.IntVar(&q.GPUs, prefix+"gpus", 0, "live Slurm: GPUs of the job on all its nodes (default: whole nodes)")
 }
 
 // describe makes the question that of a job of sbatch's options, if there are any.
-func (q *question) describe(options []string, now time.Time) error {
+func describe(q *forecast.Question, options []string, now time.Time) error {
 	if len(options) == 0 {
 		return nil
 	}
@@ -285,12 +282,6 @@ func (q *question) describe(options []string, now time.Time) error {
 	}
 	q.Batch, q.Unread = &a, unread
 	return nil
-}
-
-// toForecast returns the question with its limit in seconds.
-func (q question) toForecast() forecast.Question {
-	q.Limit = int64(q.limit)
-	return q.Question
 }
 
 // asUsage makes an error about the question a usage error.

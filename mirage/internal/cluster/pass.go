@@ -9,6 +9,9 @@ type Plan struct {
 	fitting   []fitting
 }
 
+// Clone returns a plan of the same rules with scratch space of its own.
+func (p *Plan) Clone() *Plan { return &Plan{Rules: p.Rules, scheduler: p.scheduler} }
+
 // fitting is a request that might start in a pass, at its place in the queue.
 type fitting struct {
 	place, nodes int

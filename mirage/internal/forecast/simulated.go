@@ -2,13 +2,12 @@ package forecast
 
 import (
 	"errors"
-	"runtime"
 	"slices"
 
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
-	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -40,24 +39,14 @@ func (l *Log) waits(job trace.Job) ([]float64, error) {
 		return nil, err
 	}
 	lengths := sim.Lengths()
-	waits := make([]float64, futures)
-	var group crash.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
 	job.End = job.Start + job.Limit
-	for i := range waits {
-		group.Go(func() error {
-			back := int64(i%2*(1+i/2%4)) * usualSeconds
-			wait, err := sim.In(simulator.Future{Length: lengths.Draw(i), Back: back}, job, simulator.Farthest)
-			waits[i] = float64(wait)
-			return err
-		})
-	}
-	if err := group.Wait(); errors.Is(err, cluster.ErrOversize) {
+	waits, err := sim.Draw(job, futures, func(i int) simulator.Future {
+		return simulator.Future{Length: lengths.Draw(i), Back: int64(i%2*(1+i/2%4)) * usualSeconds}
+	})
+	if errors.Is(err, cluster.ErrOversize) {
 		return nil, nil
-	} else if err != nil {
-		return nil, err
 	}
-	return waits, nil
+	return slurmview.Waits(waits).Seconds(), err
 }
 
 // queue returns the queue of a partition at the time of the question, on the cluster

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"sort"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/trace"
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // Future is one possible continuation of a simulation.
@@ -91,6 +93,20 @@ func (s *Simulator) WaitIn(future Future, t trace.Job, bound int64) (w Wait, err
 	e := &f.extra[number]
 	w.Seconds, w.Limits = e.Start-s.now, max(e.barred-eligible, 0)
 	return w, nil
+}
+
+// Draw returns the waits of a job in a number of futures, which are simulated at once.
+func (s *Simulator) Draw(t trace.Job, number int, future func(i int) Future) ([]Wait, error) {
+	waits := make([]Wait, number)
+	var group crash.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range waits {
+		group.Go(func() (err error) {
+			waits[i], err = s.WaitIn(future(i), t, Farthest)
+			return err
+		})
+	}
+	return waits, group.Wait()
 }
 
 // runUntilEnded lets time go on until the jobs of an id have ended, or an instant has

@@ -75,14 +75,10 @@ func (w *Workload) New() *Simulator { return w.NewFrom(w.origin) }
 // NewFrom returns a simulation that starts with an idle machine and the first
 // job submitted at from or later.
 func (w *Workload) NewFrom(from int64) *Simulator {
-	plan, err := w.Config.Plan()
-	if err != nil {
-		panic(err) // NewWorkload checked it
-	}
 	s := &Simulator{
-		w: w, plan: plan, now: from,
+		w: w, plan: w.plan.Clone(), now: from,
 		nodes:    cluster.NewOccupancy(w.Config.Machine),
-		queue:    cluster.NewQueue(&plan.Rules, w.origin),
+		queue:    cluster.NewQueue(&w.Config.Rules, w.origin),
 		running:  make([]int32, w.users, w.users+2),
 		used:     make([]int64, len(w.Config.Caps)),
 		lastPass: math.MinInt64 / 2,
@@ -131,11 +127,7 @@ func (s *Simulator) use(j *job, times int64) {
 // table of jobs is shared.
 func (s *Simulator) Fork() *Simulator {
 	c := *s
-	plan, err := s.w.Config.Plan()
-	if err != nil {
-		panic(err) // NewWorkload checked it
-	}
-	c.plan = plan
+	c.plan = s.w.plan.Clone()
 	c.extra = append([]Extra(nil), s.extra...)
 	c.used = slices.Clone(s.used)
 	c.nodes = s.nodes.Clone()
@@ -405,10 +397,7 @@ func (s *Simulator) RunUntil(at int64) {
 // happens any more, or an instant has passed. It reports whether the job has
 // started.
 func (s *Simulator) RunUntilStarted(number int, until int64) bool {
-	for !s.extra[number].Started && s.nextEvent() <= until {
-		if !s.Step() {
-			break
-		}
+	for !s.extra[number].Started && s.nextEvent() <= until && s.Step() {
 	}
 	return s.extra[number].Started
 }

@@ -73,7 +73,6 @@ func TestNewWorkloadRefuses(t *testing.T) {
 		{"out of order", []trace.Job{job, with(func(j *trace.Job) { j.Submit = 9 })}, simulator.Config{Machine: four, Rules: slurm}, simulator.ErrWorkload},
 		{"negative limit", []trace.Job{with(func(j *trace.Job) { j.Limit = -1 })}, simulator.Config{Machine: four, Rules: slurm}, simulator.ErrWorkload},
 		{"negative duration", []trace.Job{with(func(j *trace.Job) { j.End = 9 })}, simulator.Config{Machine: four, Rules: slurm}, simulator.ErrWorkload},
-		{"follows itself", []trace.Job{with(func(j *trace.Job) { j.After = "a" })}, simulator.Config{Machine: four, Rules: slurm}, simulator.ErrWorkload},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -75,7 +75,6 @@ func (c Config) Resume(st Standing) (*Simulator, error) {
 	for at, i := range order {
 		sorted[at] = jobs[i]
 	}
-	onlyKnown(sorted)
 	w, err := NewWorkload(sorted, c)
 	if err != nil {
 		return nil, err
@@ -108,17 +107,6 @@ func (c Config) Resume(st Standing) (*Simulator, error) {
 	slices.SortStableFunc(s.ended, func(a, b past) int { return cmp.Compare(sorted[a.job].End, sorted[b.job].End) })
 	s.pass(st.Now)
 	return s, nil
-}
-
-// onlyKnown removes dependencies on jobs that do not precede the job itself.
-func onlyKnown(jobs []trace.Job) {
-	seen := map[string]bool{"": true}
-	for i := range jobs {
-		if !seen[jobs[i].After] {
-			jobs[i].After = ""
-		}
-		seen[jobs[i].ID] = true
-	}
 }
 
 // resume takes nodes for a job that has been running since start. One that is

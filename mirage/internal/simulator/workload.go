@@ -12,8 +12,7 @@ import (
 	"github.com/foretime/foretime/mirage/internal/trace"
 )
 
-// ErrWorkload is returned when jobs cannot be simulated: none at all, times
-// out of order or out of range, a job that follows itself.
+// ErrWorkload is returned when jobs cannot be simulated: times out of order or out of range.
 var ErrWorkload = errors.New("unusable workload")
 
 // Config is a machine and the rules that run it.
@@ -52,6 +51,7 @@ type Workload struct {
 	rejected   int
 	edges      []int64 // instants at which nodes go down or come up
 	layout     *cluster.Layout
+	plan       *cluster.Plan
 }
 
 // maxTime bounds all times, which keeps their sums from overflowing.
@@ -63,10 +63,11 @@ func NewWorkload(jobs []trace.Job, c Config) (*Workload, error) {
 	if err := c.Machine.Check(); err != nil {
 		return nil, err
 	}
-	if _, err := c.Rules.Plan(); err != nil {
+	plan, err := c.Rules.Plan()
+	if err != nil {
 		return nil, err
 	}
-	w := &Workload{Config: c, Jobs: jobs, jobs: make([]job, len(jobs)), layout: c.Layout()}
+	w := &Workload{Config: c, Jobs: jobs, jobs: make([]job, len(jobs)), layout: c.Layout(), plan: plan}
 	if len(jobs) > math.MaxInt32-1024 {
 		return nil, fmt.Errorf("%w: too many jobs: %d", ErrWorkload, len(jobs))
 	}
@@ -83,7 +84,6 @@ func NewWorkload(jobs []trace.Job, c Config) (*Workload, error) {
 			user = int32(len(users))
 			users[jobs[i].User] = user
 		}
-		var err error
 		if w.jobs[i], err = w.prepare(&jobs[i], user); err != nil {
 			return nil, err
 		}
@@ -96,7 +96,8 @@ func NewWorkload(jobs []trace.Job, c Config) (*Workload, error) {
 		w.edges = append(w.edges, d.From, d.To)
 	}
 	slices.Sort(w.edges)
-	return w, w.link()
+	w.link()
+	return w, nil
 }
 
 // prepare computes what the simulation needs of a job.
@@ -142,29 +143,23 @@ func (w *Workload) accepts(t *trace.Job) (*cluster.Share, int, error) {
 	return w.layout.Share(t)
 }
 
-// link resolves dependencies. One on a job that is not in the workload, or
+// link resolves dependencies. One on a job that was not submitted before in the workload, or
 // that was rejected, counts as fulfilled.
-func (w *Workload) link() error {
+func (w *Workload) link() {
 	if !slices.ContainsFunc(w.Jobs, func(j trace.Job) bool { return j.After != "" }) {
-		return nil
+		return
 	}
-	index := make(map[string]int32, len(w.Jobs))
-	for i := range w.Jobs {
-		index[w.Jobs[i].ID] = int32(i)
-	}
+	before := make(map[string]int32, len(w.Jobs))
 	w.dependents = make(map[int32][]int32)
 	for i := range w.Jobs {
-		k, ok := index[w.Jobs[i].After]
-		if w.Jobs[i].After == "" || !ok || w.jobs[k].rejected || w.jobs[i].rejected {
-			continue
+		after := w.Jobs[i].After
+		k, known := before[after]
+		if after != "" && known && !w.jobs[k].rejected && !w.jobs[i].rejected {
+			w.jobs[i].after = k
+			w.dependents[k] = append(w.dependents[k], int32(i))
 		}
-		if int(k) >= i {
-			return fmt.Errorf("%w: job %s depends on job %s, which was not submitted before it", ErrWorkload, w.Jobs[i].ID, w.Jobs[i].After)
-		}
-		w.jobs[i].after = k
-		w.dependents[k] = append(w.dependents[k], int32(i))
+		before[w.Jobs[i].ID] = int32(i)
 	}
-	return nil
 }
 
 // Hash returns a fingerprint of the jobs, as far as they matter to a simulation.

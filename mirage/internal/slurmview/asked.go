@@ -52,7 +52,9 @@ func (v *View) AskWaits(a Ask) (Waits, error) {
 	var waits Waits
 	for _, after := range alternatives(a) {
 		job.After = cmp.Or(after, job.After)
-		other, err := v.draw(sim, job, draws, func(i int) length { return tiltLengths(lengths, i, draws) })
+		other, err := sim.Draw(job, draws, func(i int) simulator.Future {
+			return simulator.Future{Length: tiltLengths(lengths, i, draws), Back: v.back(i)}
+		})
 		if err != nil {
 			return nil, err
 		}

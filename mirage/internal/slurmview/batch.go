@@ -191,12 +191,11 @@ func (b *batch) memory(name string) int64 {
 	if !given || text == "0" {
 		return 0
 	}
-	n := trace.NeedOf("mem=" + strings.ToUpper(strings.TrimSuffix(strings.ToUpper(text), "B")))
-	if n == nil {
+	mb := trace.Amounts("mem=" + strings.TrimSuffix(strings.ToUpper(text), "B"))["mem"]
+	if mb == 0 {
 		b.fail(name, "want a size such as 16G")
-		return 0
 	}
-	return n.MemoryMB
+	return mb
 }
 
 // gpus reads a number of GPUs with or without a type, and remembers the type.

@@ -18,7 +18,7 @@ type budget struct {
 
 // budgets returns the budgets of a level that a job draws on.
 func (l *limits) budgets(v level, s *subject) (all []budget) {
-	most := amountsOf(v.columns["GrpTRESMins"])
+	most := trace.Amounts(v.columns["GrpTRESMins"])
 	if seconds, ok := trace.SlurmSeconds(v.columns["GrpWall"]); ok && seconds > 0 {
 		most["wall"] = seconds / 60
 	}
@@ -48,7 +48,7 @@ func (l *limits) doubts(s *subject) (doubts []string) {
 				doubts = append(doubts, fmt.Sprintf("the budget %s (%d of %d minutes are used up)", b.name, b.used, b.most))
 			}
 		}
-		for _, name := range slices.Sorted(maps.Keys(amountsOf(v.columns["GrpTRESRunMins"]))) {
+		for _, name := range slices.Sorted(maps.Keys(trace.Amounts(v.columns["GrpTRESRunMins"]))) {
 			if s.amounts[name] > 0 || name == "billing" {
 				doubts = append(doubts, "GrpTRESRunMins "+name+" of "+v.name)
 			}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -138,27 +137,6 @@ type subject struct {
 	together int              // tasks of the array that may run at once; 0 is any
 }
 
-// amountsOf reads a list of trackable resources.
-func amountsOf(tres string) map[string]int64 {
-	amounts := map[string]int64{}
-	for part := range strings.SplitSeq(tres, ",") {
-		name, value, ok := strings.Cut(part, "=")
-		if !ok {
-			continue
-		}
-		if name == "mem" {
-			if n := trace.NeedOf(part); n != nil {
-				amounts[name] = n.MemoryMB
-			}
-			continue
-		}
-		if n, err := strconv.ParseFloat(value, 64); err == nil && n >= 0 {
-			amounts[name] = int64(math.Ceil(n))
-		}
-	}
-	return amounts
-}
-
 // addLicenses adds the licences of sbatch's --licenses, "name:2" or "name", and reports
 // whether it is understood: one of several is not.
 func addLicenses(amounts map[string]int64, text string) bool {
@@ -259,7 +237,7 @@ func (l *limits) eachLimit(s *subject, f func(v level, g group, column, resource
 					all[column+" jobs"] = n
 				}
 			}
-			for name, most := range amountsOf(v.columns[g.tres]) {
+			for name, most := range trace.Amounts(v.columns[g.tres]) {
 				all[g.tres+" "+name] = most
 			}
 			for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -426,7 +404,7 @@ func (l *limits) findOversize(s *subject) string {
 			continue
 		}
 		for _, rule := range perJob {
-			all := amountsOf(v.columns[rule.column])
+			all := trace.Amounts(v.columns[rule.column])
 			if seconds, ok := trace.SlurmSeconds(v.columns[rule.column]); ok && seconds > 0 {
 				all["minutes"] = seconds / 60
 			}

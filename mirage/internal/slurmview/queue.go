@@ -172,7 +172,7 @@ func (j *Job) Held() bool {
 
 // subject returns the job as limits see it.
 func (j *Job) subject() *subject {
-	s := &subject{j.User, j.Account, j.QOS, j.Partition, amountsOf(j.TRES), int64(j.Limit.Seconds()), j.Array, j.Together}
+	s := &subject{j.User, j.Account, j.QOS, j.Partition, trace.Amounts(j.TRES), int64(j.Limit.Seconds()), j.Array, j.Together}
 	addLicenses(s.amounts, j.Licenses)
 	return s
 }

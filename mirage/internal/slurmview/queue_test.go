@@ -60,12 +60,10 @@ func TestBehindAll(t *testing.T) {
 }
 
 func (v *View) drawn(job trace.Job, draws int, lengths func(draw int) length) (stats.Sorted, error) {
-	all, err := v.draw(v.sim, v.completeRow(job), draws, lengths)
-	waits := make([]float64, len(all))
-	for i := range all {
-		waits[i] = float64(all[i].Seconds)
-	}
-	return stats.Sort(waits), err
+	waits, err := v.sim.Draw(v.completeRow(job), draws, func(i int) simulator.Future {
+		return simulator.Future{Length: lengths(i), Back: v.back(i)}
+	})
+	return Waits(waits).SortSeconds(), err
 }
 
 // waitsOf returns the sorted waits of a job in seconds.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
-	"github.com/foretime/foretime/shared/crash"
 	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -302,20 +300,6 @@ func (v *View) completeRow(job trace.Job) trace.Job {
 	}
 	job.End = job.Start + job.Limit
 	return job
-}
-
-// draw returns the wait of a job in each drawn future of a simulation.
-func (v *View) draw(sim *simulator.Simulator, job trace.Job, draws int, lengths func(draw int) length) ([]simulator.Wait, error) {
-	waits := make([]simulator.Wait, draws)
-	var group crash.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range waits {
-		group.Go(func() (err error) {
-			waits[i], err = sim.WaitIn(simulator.Future{Length: lengths(i), Back: v.back(i)}, job, simulator.Farthest)
-			return err
-		})
-	}
-	return waits, group.Wait()
 }
 
 // back returns how long before now the jobs of a drawn future's arrivals were submitted, in

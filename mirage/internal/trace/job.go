@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -135,13 +136,31 @@ func (t *Trace) CheckWaits() error {
 // End returns the time of the last event of the log, in Unix seconds.
 func (t *Trace) End() int64 {
 	last := int64(math.MinInt64)
-	for _, jobs := range [][]Job{t.Jobs, t.Open} {
-		for i := range jobs {
-			for _, at := range [...]int64{jobs[i].Submit, jobs[i].Start, jobs[i].End} {
-				if at != Never {
-					last = max(last, at)
+	for j := range t.each() {
+		last = max(last, j.lastEvent())
+	}
+	return last
+}
+
+// each yields the jobs that ran, then those that wait or run at the log's end.
+func (t *Trace) each() iter.Seq[*Job] {
+	return func(yield func(*Job) bool) {
+		for _, jobs := range [][]Job{t.Jobs, t.Open} {
+			for i := range jobs {
+				if !yield(&jobs[i]) {
+					return
 				}
 			}
+		}
+	}
+}
+
+// lastEvent returns the time of a job's last event, in Unix seconds.
+func (j *Job) lastEvent() int64 {
+	last := j.Submit
+	for _, at := range [...]int64{j.Start, j.End} {
+		if at != Never {
+			last = max(last, at)
 		}
 	}
 	return last

@@ -113,44 +113,54 @@ func Open(path string, o Options) (*Trace, error) {
 // Read reads a log. The file name is for messages only. It returns an error
 // that wraps ErrLayout, ErrColumn or ErrNoJobs where nothing can be read.
 func Read(r io.Reader, file string, o Options) (*Trace, error) {
-	buffered, err := plain(r)
+	t, err := readAs(r, file, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return t, nil
+}
+
+func readAs(r io.Reader, file string, o Options) (*Trace, error) {
+	buffered, err := plain(r)
+	if err != nil {
+		return nil, err
 	}
 	if o.Layout == "" {
 		head, err := buffered.Peek(1 << 15)
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, err
 		}
 		if o.Layout, err = layoutOf(head); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, err
 		}
 	}
+	format, err := Layouts().Find(string(o.Layout))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrLayout, err)
+	}
 	if o.Zone == nil {
-		o.Zone = time.UTC
-		if o.Layout == Mirage {
-			zone, err := time.LoadLocation(DefaultZone)
-			if err != nil {
-				return nil, err
-			}
-			o.Zone = zone
+		if o.Zone, err = time.LoadLocation(defaultZones[o.Layout]); err != nil {
+			return nil, err
 		}
 	}
 	if o.countsResources() && o.Layout != SACCT && o.Layout != JSON {
-		return nil, fmt.Errorf("%s: %w with %s: only the sacct layout has it", file, ErrColumn, o.Unit)
+		return nil, fmt.Errorf("%w with %s: only the sacct layout has it", ErrColumn, o.Unit)
 	}
 	t := &Trace{Zone: o.Zone, Layout: o.Layout, Unit: Nodes, Skipped: map[string]int{}}
-	p := &parser{trace: t, file: file, clock: &clock{zone: o.Zone}, o: o, interned: map[string]string{}, needs: map[string]*Need{}, clusters: map[string]bool{}}
-	if err := p.read(buffered); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+	p := &parser{
+		trace: t, file: file, clock: &clock{zone: o.Zone}, o: o, interned: map[string]string{}, needs: map[string]*Need{}, clusters: map[string]bool{},
+		runs: map[string]run{}, kinds: map[string]int{}, first: map[string]*dataset.SyntaxError{},
+	}
+	if err := format.read(p, buffered); err != nil {
+		return nil, err
 	}
 	t.Sort()
 	p.stray()
 	if len(t.Jobs) == 0 && !o.Queue {
-		return nil, fmt.Errorf("%s: %w: %d bad rows%s%s", file, ErrNoJobs, len(t.Bad), listSkipped(t.Skipped), firstBad(t.Bad))
+		return nil, fmt.Errorf("%w: %d bad rows%s%s", ErrNoJobs, len(t.Bad), listSkipped(t.Skipped), firstBad(t.Bad))
 	}
 	if len(p.clusters) > 1 {
-		return nil, fmt.Errorf("%s: %w, whose queues are apart: %s; select one by --set log.cluster=NAME", file, ErrClusters, strings.Join(slices.Sorted(maps.Keys(p.clusters)), ", "))
+		return nil, fmt.Errorf("%w, whose queues are apart: %s; select one by --set log.cluster=NAME", ErrClusters, strings.Join(slices.Sorted(maps.Keys(p.clusters)), ", "))
 	}
 	p.limitByPartition()
 	p.runaway()
@@ -197,20 +207,9 @@ const (
 // a wrong clock: they would move the end of the log.
 func (p *parser) stray() {
 	t := p.trace
-	last := func(j *Job) int64 {
-		at := j.Submit
-		for _, x := range []int64{j.Start, j.End} {
-			if x != Never {
-				at = max(at, x)
-			}
-		}
-		return at
-	}
 	var all []int64
-	for _, jobs := range [][]Job{t.Jobs, t.Open} {
-		for i := range jobs {
-			all = append(all, last(&jobs[i]))
-		}
+	for j := range t.each() {
+		all = append(all, j.lastEvent())
 	}
 	slices.Sort(all)
 	end := int64(Never)
@@ -220,7 +219,7 @@ func (p *parser) stray() {
 		}
 	}
 	drop := func(j Job) bool {
-		at := last(&j)
+		at := j.lastEvent()
 		if at <= end {
 			return false
 		}
@@ -241,12 +240,10 @@ func (p *parser) runaway() {
 		return
 	}
 	end, lost := int64(math.MinInt64), ""
-	for _, jobs := range [][]Job{t.Jobs, t.Open} { // starts of jobs that are not over may be expected ones
-		for i := range jobs {
-			end = max(end, jobs[i].Submit)
-			if jobs[i].End != Never {
-				end = max(end, jobs[i].End)
-			}
+	for j := range t.each() { // starts of jobs that are not over may be expected ones
+		end = max(end, j.Submit)
+		if j.End != Never {
+			end = max(end, j.End)
 		}
 	}
 	t.Open = slices.DeleteFunc(t.Open, func(j Job) bool {
@@ -319,6 +316,25 @@ func (p *parser) pools() {
 	p.warn("%s: the log has %d partitions, treated as one pool of nodes: %s; select one by --set log.partition=NAME", p.file, len(parts), strings.Join(parts, ", "))
 }
 
+// partitionLimit is the limit of a job that has that of its partition.
+const partitionLimit = Unlimited + 1
+
+// limitByPartition gives such jobs the longest limit that is known of their partition, which
+// is no longer than its own.
+func (p *parser) limitByPartition() {
+	longest := map[string]int64{}
+	for j := range p.trace.each() {
+		if j.Limit < Unlimited {
+			longest[j.Partition] = max(longest[j.Partition], j.Limit)
+		}
+	}
+	for j := range p.trace.each() {
+		if j.Limit == partitionLimit {
+			j.Limit = cmp.Or(longest[j.Partition], Unlimited)
+		}
+	}
+}
+
 // doubt says what is doubtful about the log as a whole: rows that are bad, limits that
 // are missing, and more in use than there is.
 func (p *parser) doubt() {
@@ -329,11 +345,9 @@ func (p *parser) doubt() {
 		t.Doubt = fmt.Sprintf("%d of %d rows cannot be used, most of them as line %d: %s", p.dropped, rows, p.first[most].Line, p.first[most].Msg)
 	}
 	unlimited := 0
-	for _, jobs := range [][]Job{t.Jobs, t.Open} {
-		for i := range jobs {
-			if jobs[i].Limit == Unlimited {
-				unlimited++
-			}
+	for j := range t.each() {
+		if j.Limit == Unlimited {
+			unlimited++
 		}
 	}
 	if unlimited > 0 {
@@ -406,14 +420,6 @@ type parser struct {
 	other    [][len(swfLimits)]int64 // of each job, what may be its limit
 }
 
-func (p *parser) read(r *bufio.Reader) error {
-	f, err := Layouts().Find(string(p.o.Layout))
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrLayout, err)
-	}
-	return f.read(p, r)
-}
-
 // next returns the next line without its line end and any byte-order mark.
 // The bytes are valid until the following call.
 func (p *parser) next(r *bufio.Reader) ([]byte, error) {
@@ -449,9 +455,6 @@ func (p *parser) bad(format string, args ...any) {
 
 // drop records a bad row, of a kind.
 func (p *parser) drop(kind string, bad *dataset.SyntaxError) {
-	if p.kinds == nil {
-		p.kinds, p.first = map[string]int{}, map[string]*dataset.SyntaxError{}
-	}
 	if p.kinds[kind]++; p.first[kind] == nil {
 		p.first[kind] = bad
 	}

@@ -32,6 +32,7 @@ func TestSACCTRows(t *testing.T) {
 		"waits again":               {row("7", 0, 10, 20, "01:00:00", "REQUEUED") + row("7", 20, -1, -1, "01:00:00", "PENDING"), "7 10 10 1", 1},
 		"requeued and waiting":      {row("7", 0, -1, -1, "01:00:00", "REQUEUED"), "", 1},
 		"twice in the log":          {plain + plain, "1 5 60 2", 0},
+		"twice, without a run time": {strings.Repeat(row("1", 0, 5, 5, "02:00:00", "COMPLETED"), 2), "1 5 0 2", 0},
 		"used again, a year later":  {plain + row("1", 500000, 500001, 500003, "02:00:00", "COMPLETED"), "1 5 60 2; 1+500000 1 2 2", 0},
 		"used again, while it ran":  {plain + row("1", 30, 31, 33, "02:00:00", "COMPLETED"), "1 5 60 2; 1+30 1 2 2", 0},
 		"limit of the partition":    {plain + row("2", 0, 1, 2, "Partition_Limit", "COMPLETED"), "1 5 60 2; 2 1 1 2", 0},
@@ -72,6 +73,21 @@ func TestSACCTRows(t *testing.T) {
 	}
 	if tr, err := Read(strings.NewReader(two), "x", Options{Zone: time.UTC, Cluster: "c2"}); err != nil || len(tr.Jobs) != 1 || tr.Skipped["other cluster"] != 1 {
 		t.Errorf("one of two clusters: %+v, %v", tr, err)
+	}
+}
+
+// TestMirageRowsTwice: a row of the published layout that is in the log twice counts once.
+func TestMirageRowsTwice(t *testing.T) {
+	var log strings.Builder
+	job := Job{ID: "7", User: "ann", Nodes: 2, Submit: 1.7e9, Start: 1.7e9 + 60, End: 1.7e9 + 600, Limit: 3600}
+	other := job
+	other.ID = "8"
+	if err := WriteMirage(&log, []Job{job, other, job}, time.UTC); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(strings.NewReader(log.String()), "x", Options{Zone: time.UTC})
+	if err != nil || got.Layout != Mirage || len(got.Jobs) != 2 || got.Skipped["repeated"] != 1 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

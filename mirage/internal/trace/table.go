@@ -382,14 +382,11 @@ type run struct{ submit, start, end int64 }
 // rerun takes in a run of a job id: the first, one more after a requeue, that of another job
 // with an id that was used before, or a row that is in the log twice.
 func (p *parser) rerun(j Job) {
-	if p.runs == nil {
-		p.runs = map[string]run{}
-	}
 	id, now := j.ID, run{j.Submit, j.Start, j.End}
 	last, ran := p.runs[id]
 	switch {
-	case !ran || p.o.Layout != SACCT && p.o.Layout != JSON:
-	case now.submit == last.submit && now.start < last.end:
+	case !ran, now.start < now.submit, now.end < now.start, j.Nodes < 1: // add rejects the last three
+	case now == last, now.submit == last.submit && now.start < last.end:
 		p.skip("repeated")
 		return
 	case now.submit != last.submit && max(now.submit-last.end, last.end-now.submit) > requeueSeconds:

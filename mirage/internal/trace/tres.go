@@ -31,21 +31,38 @@ func ParseUnit(s string) (Unit, error) {
 	return "", fmt.Errorf("%q: want nodes, cpus or gpus", s)
 }
 
-// In returns the amount of the unit in a list of trackable resources, such as
-// "cpu=8,mem=4G,node=1,gres/gpu=2", as Slurm prints them (slurm.conf(5), TRES); 0 if the list
-// does not name it. Kinds of GPUs, "gres/gpu:a100=2", count if there is no sum of them.
-func (u Unit) In(tres string) int {
-	key := map[Unit]string{Nodes: "node", CPUs: "cpu", GPUs: "gres/gpu"}[u]
-	sum := 0
+// Amounts reads a list of trackable resources, such as "cpu=8,mem=4G,node=1,gres/gpu=2", as
+// Slurm prints them (slurm.conf(5), TRES), by name. Memory is in MB, rounded up: a number, with
+// decimals or not, and K, M, G or T (MB without one).
+func Amounts(tres string) map[string]int64 {
+	amounts := map[string]int64{}
 	for part := range strings.SplitSeq(tres, ",") {
-		name, value, _ := strings.Cut(part, "=")
-		n, err := strconv.Atoi(value)
-		switch {
-		case err != nil || n < 0:
-		case name == key:
-			return n
-		case strings.HasPrefix(name, key+":"):
-			sum += n
+		name, text, _ := strings.Cut(part, "=")
+		factor := 1.
+		if i := strings.IndexByte("KMGT", lastByte(text)); name == "mem" && i >= 0 {
+			factor = math.Pow(1024, float64(i-1))
+			text = text[:len(text)-1]
+		}
+		if n, err := strconv.ParseFloat(text, 64); err == nil && n >= 0 && n*factor < 1<<50 {
+			amounts[name] = int64(math.Ceil(n * factor))
+		}
+	}
+	return amounts
+}
+
+// In returns the amount of the unit in a list of trackable resources; 0 if the list does not
+// name it. Kinds of GPUs, "gres/gpu:a100=2", count if there is no sum of them.
+func (u Unit) In(tres string) int { return u.of(Amounts(tres)) }
+
+func (u Unit) of(amounts map[string]int64) int {
+	key := map[Unit]string{Nodes: "node", CPUs: "cpu", GPUs: "gres/gpu"}[u]
+	if n, known := amounts[key]; known {
+		return int(n)
+	}
+	sum := 0
+	for name, n := range amounts {
+		if strings.HasPrefix(name, key+":") {
+			sum += int(n)
 		}
 	}
 	return sum
@@ -54,30 +71,12 @@ func (u Unit) In(tres string) int {
 // NeedOf returns the need in a list of trackable resources of shared nodes; nil if it names
 // neither CPUs, GPUs nor memory.
 func NeedOf(tres string) *Need {
-	n := Need{CPUs: CPUs.In(tres), GPUs: GPUs.In(tres), MemoryMB: megabytes(tres)}
+	amounts := Amounts(tres)
+	n := Need{CPUs: CPUs.of(amounts), GPUs: GPUs.of(amounts), MemoryMB: amounts["mem"]}
 	if n.CPUs == 0 && n.GPUs == 0 && n.MemoryMB == 0 {
 		return nil
 	}
 	return &n
-}
-
-// megabytes returns the memory in a list of trackable resources, in MB, upwards: a
-// number, with decimals or not, and K, M, G or T (MB without one).
-func megabytes(tres string) int64 {
-	for part := range strings.SplitSeq(tres, ",") {
-		value, ok := strings.CutPrefix(part, "mem=")
-		if !ok || value == "" {
-			continue
-		}
-		factor := 1.
-		if i := strings.IndexByte("KMGT", value[len(value)-1]); i >= 0 {
-			factor, value = math.Pow(1024, float64(i-1)), value[:len(value)-1]
-		}
-		if n, err := strconv.ParseFloat(value, 64); err == nil && n >= 0 && n*factor < 1<<50 {
-			return int64(math.Ceil(n * factor))
-		}
-	}
-	return 0
 }
 
 // need returns the need in a row of sacct's layout, one value for all rows with the same text.

@@ -12,6 +12,9 @@ import (
 // DefaultZone is the zone of the machines that the Mirage logs come from.
 const DefaultZone = "America/Chicago"
 
+// defaultZones are the zones of layouts, "" for UTC.
+var defaultZones = map[Layout]string{Mirage: DefaultZone}
+
 // foldSlack is the time beyond its limit after which a job's times count as misread: the batch
 // system's grace for killing it.
 const foldSlack = 60
