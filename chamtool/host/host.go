@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -113,23 +112,6 @@ type Rank struct {
 	ToolCPU        float64 `json:"tool_cpu_seconds"` // of threads that the program did not start (MPI's included), and of the tool's start and end; without callbacks
 }
 
-// Costs holds the cost of the callbacks for a thread, in ns of its CPU time per call.
-type Costs struct {
-	Create     float64 `json:"create_ns"`
-	Schedule   float64 `json:"schedule_ns"`
-	Sync       float64 `json:"sync_ns"`
-	Stamp      float64 `json:"stamp_ns"` // the part of each of these for reading the time stamp counter; 0 without a counter
-	TwoThreads struct {
-		Create   float64 `json:"create_ns"`
-		Schedule float64 `json:"schedule_ns"`
-		Sync     float64 `json:"sync_ns"`
-	} `json:"two_threads"`
-	Rival struct {
-		MutexAndCpuinfo float64 `json:"mutex_and_cpuinfo_ns"` // per task
-		Mutex           float64 `json:"mutex_ns"`
-	} `json:"rival"`
-}
-
 // Output runs the program and returns its stdout and stderr.
 func (p *Program) Output(ctx context.Context, r Run) (stdout, stderr string, err error) {
 	argv := append([]string{p.Path}, r.Args...)
@@ -158,21 +140,6 @@ func (p *Program) Output(ctx context.Context, r Run) (stdout, stderr string, err
 		err = together(out.String(), r.Ranks)
 	}
 	return out.String(), errs.String(), err
-}
-
-// Costs measures the cost of the tool's callbacks, and for comparison the cost per task of the
-// original tool's method.
-func (p *Program) Costs(ctx context.Context, r Run) (Costs, error) {
-	r.Args = []string{"--cost"}
-	var c Costs
-	stdout, _, err := p.Output(ctx, r)
-	if err != nil {
-		return c, err
-	}
-	if err := json.Unmarshal([]byte(stdout), &c); err != nil {
-		return c, fmt.Errorf("cannot read the output of %s --cost: %w", filepath.Base(p.Path), err)
-	}
-	return c, nil
 }
 
 func tail(s string) string {

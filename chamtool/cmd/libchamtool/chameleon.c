@@ -17,51 +17,22 @@ static struct {
 
 static inline int literal(const struct task_params *p, int32_t i) { return p->types && p->types[i] & ARG_LITERAL; }
 
-// push_sized writes an event with the sizes of the arguments that are not
-// literals. Those beyond MAX_SIZES are summed into the last.
-static __attribute__((noinline)) void push_sized(int kind, int flag, int32_t number, uint64_t at, uint64_t token, uint64_t entry, struct task_params p) {
+// size_at returns the place of a size of the event at head.
+static inline uint64_t *size_at(struct ring *r, uint64_t head, uint64_t n) { return &r->slots[(head + 1 + n / SLOT_WORDS) & r->mask][n % SLOT_WORDS]; }
+
+// push_task writes an event with the sizes of the arguments that are not literals. Those beyond
+// MAX_SIZES are summed into the last.
+static void push_task(int kind, int flag, int32_t number, uint64_t at, uint64_t token, uint64_t entry, struct task_params p) {
     struct ring *r = my_ring();
-    uint64_t head, n = 0, further;
-    if (!r) return;
-    for (int32_t i = 0; i < p.n; i++) n += !literal(&p, i);
-    if (n > MAX_SIZES) n = MAX_SIZES;
-    further = (n + SLOT_WORDS - 1) / SLOT_WORDS;
-    if ((head = room(r, 1 + further)) == UINT64_MAX) return;
-    uint64_t *slot = r->slots[head & r->mask];
-    slot[0] = header(kind, flag, n, further, number);
-    slot[1] = at;
-    slot[2] = token;
-    slot[3] = entry;
-    uint64_t k = 0;
+    uint64_t head, n = 0, most = p.n > MAX_SIZES ? MAX_SIZES : p.n > 0 ? (uint64_t)p.n : 0;
+    if (!r || (head = room(r, 1 + (most + SLOT_WORDS - 1) / SLOT_WORDS)) == UINT64_MAX) return;
     for (int32_t i = 0; i < p.n; i++) {
         if (literal(&p, i)) continue;
-        uint64_t word = k < MAX_SIZES ? k : MAX_SIZES - 1;
-        uint64_t *to = &r->slots[(head + 1 + word / SLOT_WORDS) & r->mask][word % SLOT_WORDS];
-        *to = k < MAX_SIZES ? (uint64_t)p.sizes[i] : *to + (uint64_t)p.sizes[i];
-        k++;
+        if (n < MAX_SIZES) *size_at(r, head, n++) = (uint64_t)p.sizes[i];
+        else *size_at(r, head, MAX_SIZES - 1) += (uint64_t)p.sizes[i];
     }
-    publish(r, head, 1 + further);
-}
-
-// push_task is push_sized for the usual task: few enough arguments that their
-// sizes lie one behind the other in slots that do not wrap, whichever of them
-// are literals.
-static inline __attribute__((always_inline)) void push_task(int kind, int flag, uint64_t at, uint64_t token, uint64_t entry, struct task_params p) {
-    struct ring *r = my_ring();
-    if (!r) return;
-    uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed), i = head & r->mask;
-    enum { MOST = 4 }; // slots
-    if (__builtin_expect(p.n > (MOST - 1) * SLOT_WORDS || !p.types || head + MOST - r->seen > r->mask + 1 || i + MOST > r->mask + 1, 0)) {
-        push_sized(kind, flag, 0, at, token, entry, p);
-        return;
-    }
-    uint64_t *slot = r->slots[i], *sizes = slot + SLOT_WORDS, *next = sizes;
-    for (int32_t a = 0; a < p.n; a++) {
-        *next = (uint64_t)p.sizes[a];
-        next += !(p.types[a] & ARG_LITERAL);
-    }
-    uint64_t n = (uint64_t)(next - sizes), further = (n + SLOT_WORDS - 1) / SLOT_WORDS;
-    slot[0] = header(kind, flag, n, further, 0);
+    uint64_t *slot = r->slots[head & r->mask], further = (n + SLOT_WORDS - 1) / SLOT_WORDS;
+    slot[0] = header(kind, flag, n, further, number);
     slot[1] = at;
     slot[2] = token;
     slot[3] = entry;
@@ -80,13 +51,13 @@ static void on_thread_finalize(tool_data *thread) {
     if (on()) push(EVENT_THREAD_END, 0, 0, ticks(), 0, 0);
 }
 
-static inline __attribute__((always_inline)) void describe(int kind, int flag, uint64_t at, void *task, uint64_t token) {
+static void describe(int kind, int flag, uint64_t at, void *task, uint64_t token) {
     struct task_params p = {0};
     uint64_t entry = 0;
     if (library.params) p = library.params(task);
     if (library.meta) entry = (uint64_t)library.meta(task).entry;
     if (kind == EVENT_CLAIM) entry = (uint64_t)(uintptr_t)task;
-    push_task(kind, flag, at, token, entry, p);
+    push_task(kind, flag, 0, at, token, entry, p);
 }
 
 // The communication thread reads the tokens of queued tasks while workers set them.
@@ -281,7 +252,7 @@ static void on_patched_create(void *task, const struct vector *sizes, double que
     if (!on()) return;
     struct task_params p = {0};
     if (library.params) p = library.params(task);
-    push_sized(EVENT_ANNOUNCE, TASK_LOCAL, iteration, ticks(), (uint64_t)(uintptr_t)task, (uint64_t)entry, p);
+    push_task(EVENT_ANNOUNCE, TASK_LOCAL, iteration, ticks(), (uint64_t)(uintptr_t)task, (uint64_t)entry, p);
 }
 
 static struct vector on_patched_predict(int32_t iteration, int mode) {

@@ -111,7 +111,6 @@ func start(process, settings unsafe.Pointer) bool {
 		Config: cfg, Model: model, Rank: c.rank, Ranks: c.ranks, Dialect: c.dialect,
 		Rings: c.attach, Clock: clock, CPUTime: threadCPU, Symbol: c.symbol, Body: c.body, Graph: graph, Create: c.create,
 	})
-	c.decisions.queue.Session = c.session
 	for _, w := range c.session.Warnings() {
 		c.say("%s", w)
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/chamtool/internal/balance"
-	"github.com/foretime/foretime/chamtool/internal/session"
 )
 
 // The decisions that the library asks for, on its communication thread. Loads
@@ -29,11 +28,9 @@ func loadOf(own, came []uint64) int {
 		return len(own) + len(came)
 	}
 	sum := 0.0
-	c.decisions.mu.Lock()
-	for _, s := range c.decisions.queue.Seconds(own, time.Now()) {
+	for _, s := range c.session.Seconds(own) {
 		sum += s
 	}
-	c.decisions.mu.Unlock()
 	for _, word := range came {
 		s := math.Float64frombits(word)
 		if !(s > 0 && s < 1e6) { // it has started, or came without
@@ -57,7 +54,6 @@ type decisions struct {
 	mu    sync.Mutex
 	began time.Time
 	way   balance.InTransit
-	queue session.Queue
 }
 
 // transfers returns the tasks that this rank should give away now. The caller holds the lock.
@@ -90,7 +86,7 @@ func choose(load []int32, tokens []uint64, chosen, to []int32) int {
 	}
 	c.decisions.mu.Lock()
 	defer c.decisions.mu.Unlock()
-	times := c.decisions.queue.Seconds(tokens, time.Now())
+	times := c.session.Seconds(tokens)
 	now := c.decisions.now()
 	moves := balance.Moves(times, c.transfers(load, now), moveSeconds, c.config.MovesAtOnce)
 	for n, m := range moves {

@@ -38,15 +38,13 @@ struct host_task {
 };
 
 static struct {
-    int threads, args, buffers, literal_every, mode, train, json, forks, nest, cost, loads_apart;
-    long tasks, iterations;
-    const char *shape, *work, *dialect, *death, *await, *chdir;
-    int death_at, await_lines, refuse;
-    double skew;
+    long threads, tasks, iterations, args, buffers, literal_every, nest, seed, mode, train;
+    const char *shape, *work, *list, *skew, *dialect;
     int sizes[64], size_count;
-    uint64_t seed;
-} option = {.threads = 2, .args = 3, .buffers = 3, .tasks = 200, .iterations = 5, .shape = "work", .work = "matrix", .dialect = "upstream",
-            .death = "", .await = "", .chdir = "", .death_at = -1, .refuse = -1, .sizes = {24, 32, 48, 64, 80}, .size_count = 5, .seed = 1, .mode = 3, .train = 3};
+    long forks, loads_apart, refuse, death_at, await_lines; // for tests, as the next ones
+    const char *death, *await, *chdir;
+} option = {.threads = 2, .args = 3, .buffers = 3, .tasks = 200, .iterations = 5, .shape = "work", .work = "matrix", .list = "24,32,48,64,80", .skew = "0", .dialect = "upstream",
+            .death = "", .await = "", .chdir = "", .death_at = -1, .refuse = -1, .seed = 1, .mode = 3, .train = 3};
 
 static struct {
     function_t callback[EVENTS];
@@ -515,7 +513,7 @@ static void in_child(void) {
 
 static void tasks_of(int thread, int iteration, uint64_t *seed) {
     long total = option.tasks;
-    if (option.skew > 0 && host.rank.comm_rank == 0) total = (long)((double)total * (1 + option.skew));
+    if (host.rank.comm_rank == 0) total = (long)((double)total * (1 + atof(option.skew)));
     long mine = total / option.threads + (thread < total % option.threads);
     for (long i = 0; i < mine; i++) {
         host_task *t = malloc(sizeof *t);
@@ -596,182 +594,67 @@ static void *worker(void *number) {
     return NULL;
 }
 
-// ---- what a callback costs ------------------------------------------------
-
-typedef struct { double sync, create, schedule; } costs;
-
-static int cmp_double(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *v, int n) {
-    qsort(v, (size_t)n, sizeof *v, cmp_double);
-    return v[n / 2];
-}
-
-// measure calls back in bursts that a ring holds, with a rest between for the
-// reader, and takes the median burst. It counts CPU time: a core
-// shared with others does not count against the tool. As in the library, whose
-// tasks have just been written when they are created, the tasks are few enough
-// to stay in the cache; and each burst begins with calls that are not counted,
-// since after the rest the caches hold other programs' data.
-static void *measure(void *into) {
-    enum { ROUNDS = 41, BURST = 1000, UNCOUNTED = 64, TASKS = 16 };
-    double c[ROUNDS], s[ROUNDS], p[ROUNDS];
-    host_task t[TASKS];
-    for (int round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < TASKS; i++) fill(t + i, (uint64_t)i), t[i].body = host_nothing;
-        uint64_t a = 0, b, d = 0, e, f = 0, g;
-        for (int i = -UNCOUNTED; i < BURST; i++) {
-            if (i == 0) a = cpu_now(CLOCK_THREAD_CPUTIME_ID);
-            host_task *task = t + (i & (TASKS - 1));
-            if (host.callback[3]) CALL(create_fn, 3)(task, &task->data, NULL);
-        }
-        b = cpu_now(CLOCK_THREAD_CPUTIME_ID);
-        for (int i = -UNCOUNTED; i < BURST; i++) {
-            if (i == 0) d = cpu_now(CLOCK_THREAD_CPUTIME_ID);
-            host_task *task = t + (i & (TASKS - 1));
-            if (!host.callback[6]) continue;
-            CALL(schedule_fn, 6)(task, LOCAL, &task->data, START, NULL, LOCAL, NULL);
-            CALL(schedule_fn, 6)(task, LOCAL, &task->data, END, NULL, LOCAL, NULL);
-        }
-        e = cpu_now(CLOCK_THREAD_CPUTIME_ID);
-        for (int i = -UNCOUNTED; i < BURST; i++) {
-            if (i == 0) f = cpu_now(CLOCK_THREAD_CPUTIME_ID);
-            if (host.callback[7]) CALL(sync_fn, 7)(1, 1, &thread_data, NULL);
-        }
-        g = cpu_now(CLOCK_THREAD_CPUTIME_ID);
-        c[round] = (double)(b - a) / BURST;
-        s[round] = (double)(e - d) / (2 * BURST);
-        p[round] = (double)(g - f) / BURST;
-        usleep(120000);
-    }
-    *(costs *)into = (costs){median(p, ROUNDS), median(c, ROUNDS), median(s, ROUNDS)};
-    return NULL;
-}
-
-// rival does per task what a tool does that keeps a list under a mutex and
-// reads the core's frequency from the text of /proc/cpuinfo.
-static double rival(int scan) {
-    enum { TASKS = 300 };
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    struct entry { host_task *t; double mhz, at; struct entry *next; } *list = NULL;
-    host_task t;
-    fill(&t, 1);
-    uint64_t a = cpu_now(CLOCK_THREAD_CPUTIME_ID);
-    for (int i = 0; i < TASKS; i++) {
-        double mhz = 0;
-        FILE *f = scan ? fopen("/proc/cpuinfo", "r") : NULL;
-        if (f) {
-            char line[512];
-            while (fgets(line, sizeof line, f) && sscanf(line, "cpu MHz : %lf", &mhz) != 1) {}
-            fclose(f);
-        }
-        pthread_mutex_lock(&lock);
-        struct entry *e = malloc(sizeof *e);
-        *e = (struct entry){&t, mhz, now(), list};
-        list = e;
-        pthread_mutex_unlock(&lock);
-    }
-    uint64_t b = cpu_now(CLOCK_THREAD_CPUTIME_ID);
-    while (list) {
-        struct entry *e = list;
-        list = e->next;
-        free(e);
-    }
-    return (double)(b - a) / TASKS;
-}
-
-// stamp measures the cost of reading the time stamp counter, the clock of every
-// event where it runs at one speed; 0 elsewhere.
-static double stamp(void) {
-    enum { READS = 100000 };
-    double best = 0;
-#if defined(__x86_64__)
-    for (int try = 0; try < 20; try++) {
-        uint64_t a = cpu_now(CLOCK_THREAD_CPUTIME_ID), sum = 0;
-        for (int i = 0; i < READS; i++) sum += __builtin_ia32_rdtsc();
-        double took = (double)(cpu_now(CLOCK_THREAD_CPUTIME_ID) - a) / READS;
-        if (!best || took < best) best = took;
-        sink = (double)sum;
-    }
-#endif
-    return best;
-}
-
-static void report_costs(void) {
-    costs alone = {0, 0, 0}, two[2] = {{0, 0, 0}, {0, 0, 0}};
-    pthread_t id[2];
-    pthread_create(&id[0], NULL, measure, &alone);
-    pthread_join(id[0], NULL);
-    for (int i = 0; i < 2; i++) pthread_create(&id[i], NULL, measure, &two[i]);
-    for (int i = 0; i < 2; i++) pthread_join(id[i], NULL);
-    printf("{\"create_ns\":%.1f,\"schedule_ns\":%.1f,\"sync_ns\":%.1f,\"stamp_ns\":%.1f,"
-           "\"two_threads\":{\"create_ns\":%.1f,\"schedule_ns\":%.1f,\"sync_ns\":%.1f},"
-           "\"rival\":{\"mutex_and_cpuinfo_ns\":%.1f,\"mutex_ns\":%.1f}}\n",
-           alone.create, alone.schedule, alone.sync, stamp(), (two[0].create + two[1].create) / 2,
-           (two[0].schedule + two[1].schedule) / 2, (two[0].sync + two[1].sync) / 2, rival(1), rival(0));
-}
-
 // ---- main -----------------------------------------------------------------
 
-static void parse_sizes(char *list) {
-    option.size_count = 0;
-    for (char *word; (word = strsep(&list, ","));) {
+static void parse_sizes(void) {
+    char *list = strdup(option.list), *rest = list;
+    for (char *word; (word = strsep(&rest, ","));) {
         int n = atoi(word);
         if (n < 1 || n > 4096 || option.size_count == 64) die("--sizes", "want at most 64 numbers from 1 to 4096");
         option.sizes[option.size_count++] = n;
     }
+    free(list);
 }
 
-// whole returns the whole number of an option.
-static long whole(const char *option, const char *text, long least, long most) {
-    char *end, why[100];
+// options are the whole numbers and the texts of the command line; a number whose most is 1 stands alone.
+static const struct { const char *name; long *number, least, most; const char **text; } options[] = {
+    {"threads", &option.threads, 1, 1024, NULL},
+    {"tasks", &option.tasks, 0, 1000000000, NULL},
+    {"iterations", &option.iterations, 0, 1000000000, NULL},
+    {"shape", NULL, 0, 0, &option.shape},
+    {"work", NULL, 0, 0, &option.work},
+    {"sizes", NULL, 0, 0, &option.list},
+    {"args", &option.args, 0, MAX_ARGS, NULL},
+    {"buffers", &option.buffers, 0, MAX_ARGS, NULL},
+    {"literal-every", &option.literal_every, 0, MAX_ARGS, NULL},
+    {"nest", &option.nest, 0, 1000000, NULL},
+    {"skew", NULL, 0, 0, &option.skew},
+    {"seed", &option.seed, 0, INT32_MAX, NULL},
+    {"dialect", NULL, 0, 0, &option.dialect},
+    {"mode", &option.mode, 0, 3, NULL},
+    {"train", &option.train, 0, 1000000000, NULL},
+    {"death", NULL, 0, 0, &option.death},
+    {"death-at", &option.death_at, 0, 1000000000, NULL},
+    {"await", NULL, 0, 0, &option.await},
+    {"await-lines", &option.await_lines, 0, 1000000000, NULL},
+    {"refuse", &option.refuse, 0, EVENTS, NULL},
+    {"chdir", NULL, 0, 0, &option.chdir},
+    {"fork", &option.forks, 0, 1, NULL},
+    {"loads-apart", &option.loads_apart, 0, 1, NULL},
+};
+
+// set_number sets an option to a whole number in its range.
+static void set_number(int i, const char *text) {
+    char *end, why[100], name[40];
     long n = strtol(text, &end, 10);
-    if (end != text && !*end && n >= least && n <= most) return n;
-    snprintf(why, sizeof why, "%.20s: want a whole number from %ld to %ld", text, least, most);
-    die(option, why);
+    if (end == text || *end || n < options[i].least || n > options[i].most) {
+        snprintf(name, sizeof name, "--%s", options[i].name);
+        snprintf(why, sizeof why, "%.20s: want a whole number from %ld to %ld", text, options[i].least, options[i].most);
+        die(name, why);
+    }
+    *options[i].number = n;
 }
 
 static void parse(int argc, char **argv) {
-    enum { THREADS = 1000, TASKS, ITERATIONS, SHAPE, WORK, SIZES, ARGS, BUFFERS, LITERAL_EVERY, DIALECT, MODE, TRAIN, DEATH, DEATH_AT, AWAIT, AWAIT_LINES, REFUSE, FORK, NEST, SKEW, SEED, COST, LOADS_APART, CHDIR };
-    static const struct option long_options[] = {
-        {"threads", 1, 0, THREADS}, {"tasks", 1, 0, TASKS}, {"iterations", 1, 0, ITERATIONS}, {"shape", 1, 0, SHAPE},
-        {"work", 1, 0, WORK}, {"sizes", 1, 0, SIZES}, {"args", 1, 0, ARGS}, {"buffers", 1, 0, BUFFERS}, {"literal-every", 1, 0, LITERAL_EVERY},
-        {"dialect", 1, 0, DIALECT}, {"mode", 1, 0, MODE},
-        {"train", 1, 0, TRAIN}, {"death", 1, 0, DEATH}, {"death-at", 1, 0, DEATH_AT}, {"await", 1, 0, AWAIT}, {"await-lines", 1, 0, AWAIT_LINES}, {"refuse", 1, 0, REFUSE}, {"fork", 0, 0, FORK},
-        {"nest", 1, 0, NEST}, {"skew", 1, 0, SKEW}, {"seed", 1, 0, SEED}, {"cost", 0, 0, COST}, {"loads-apart", 0, 0, LOADS_APART}, {"chdir", 1, 0, CHDIR}, {0},
-    };
-    for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
-        switch (c) {
-        case THREADS: option.threads = whole("--threads", optarg, 1, 1024); break;
-        case TASKS: option.tasks = whole("--tasks", optarg, 0, 1000000000); break;
-        case ITERATIONS: option.iterations = whole("--iterations", optarg, 0, 1000000000); break;
-        case SHAPE: option.shape = optarg; break;
-        case WORK: option.work = optarg; break;
-        case SIZES: parse_sizes(optarg); break;
-        case ARGS: option.args = whole("--args", optarg, 0, MAX_ARGS); break;
-        case BUFFERS: option.buffers = whole("--buffers", optarg, 0, MAX_ARGS); break;
-        case LITERAL_EVERY: option.literal_every = whole("--literal-every", optarg, 0, MAX_ARGS); break;
-        case DIALECT: option.dialect = optarg; break;
-        case MODE: option.mode = atoi(optarg); break;
-        case TRAIN: option.train = atoi(optarg); break;
-        case DEATH: option.death = optarg; break;
-        case DEATH_AT: option.death_at = atoi(optarg); break;
-        case AWAIT: option.await = optarg; break;
-        case AWAIT_LINES: option.await_lines = atoi(optarg); break;
-        case REFUSE: option.refuse = atoi(optarg); break;
-        case FORK: option.forks = 1; break;
-        case NEST: option.nest = whole("--nest", optarg, 0, 1000000); break;
-        case SKEW: option.skew = atof(optarg); break;
-        case SEED: option.seed = strtoull(optarg, NULL, 10); break;
-        case COST: option.cost = 1; break;
-        case CHDIR: option.chdir = optarg; break;
-        case LOADS_APART: option.loads_apart = 1; break;
-        default: exit(2);
-        }
+    enum { COUNT = sizeof options / sizeof *options };
+    struct option known[COUNT + 1] = {0};
+    for (int i = 0; i < COUNT; i++) known[i] = (struct option){options[i].name, options[i].most != 1, NULL, i};
+    for (int i; (i = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+        if (i < 0 || i >= COUNT) exit(2);
+        if (options[i].text) *options[i].text = optarg;
+        else set_number(i, optarg ? optarg : "1");
     }
+    parse_sizes();
     host.patched = !strcmp(option.dialect, "patched");
     if (!host.patched && strcmp(option.dialect, "upstream")) die("--dialect", "want upstream or patched");
 #ifndef HOST_PATCHED
@@ -788,30 +671,26 @@ int main(int argc, char **argv) {
 #endif
     parse(argc, argv);
     find_tool();
-    if (option.cost) {
-        report_costs();
-    } else {
-        double began = now();
-        pthread_t *id = malloc(sizeof *id * (size_t)option.threads), comm_id;
-        int with_comm = strcmp(option.shape, "flood") && host.on && host.callback[8];
-        pthread_barrier_init(&barrier, NULL, (unsigned)option.threads);
-        if (with_comm) pthread_create(&comm_id, NULL, comm, NULL);
-        for (int i = 0; i < option.threads; i++)
-            if (pthread_create(&id[i], NULL, worker, (void *)(intptr_t)i)) die("thread", "cannot be started");
-        for (int i = 0; i < option.threads; i++) pthread_join(id[i], NULL);
-        comm_quit = 1;
-        if (with_comm) pthread_join(comm_id, NULL);
-        double took = now() - began;
-        free(id);
-        count_own_cpu();
-        if (host.on && host.tool->finalize) host.tool->finalize(&host.tool->data);
-        double own = 1e-9 * (double)host.own_cpu, all = 1e-9 * (double)cpu_now(CLOCK_PROCESS_CPUTIME_ID);
-        printf("{\"rank\":%d,\"ranks\":%d,\"tool\":%s,\"created\":%ld,\"started\":%ld,\"ended\":%ld,\"remote\":%ld,\"moved\":%ld,"
-               "\"loads\":%ld,\"decisions\":%ld,\"trained\":%ld,\"predicted\":%ld,\"least_predicted\":%.9g,\"most_predicted\":%.9g,\"waits\":%ld,\"told\":%ld,\"seconds\":%.6f,\"cpu_seconds\":%.6f,\"tool_cpu_seconds\":%.6f}\n",
-               host.rank.comm_rank, host.rank.comm_size, host.on ? "true" : "false", host.created, host.started, host.ended, host.remote,
-               host.moved, host.loads, host.decisions, host.trained, host.predicted, host.least, host.most, host.waits, host.told, took,
-               all, host.on ? all - own : 0);
-    }
+    double began = now();
+    pthread_t *id = malloc(sizeof *id * (size_t)option.threads), comm_id;
+    int with_comm = strcmp(option.shape, "flood") && host.on && host.callback[8];
+    pthread_barrier_init(&barrier, NULL, (unsigned)option.threads);
+    if (with_comm) pthread_create(&comm_id, NULL, comm, NULL);
+    for (int i = 0; i < option.threads; i++)
+        if (pthread_create(&id[i], NULL, worker, (void *)(intptr_t)i)) die("thread", "cannot be started");
+    for (int i = 0; i < option.threads; i++) pthread_join(id[i], NULL);
+    comm_quit = 1;
+    if (with_comm) pthread_join(comm_id, NULL);
+    double took = now() - began;
+    free(id);
+    count_own_cpu();
+    if (host.on && host.tool->finalize) host.tool->finalize(&host.tool->data);
+    double own = 1e-9 * (double)host.own_cpu, all = 1e-9 * (double)cpu_now(CLOCK_PROCESS_CPUTIME_ID);
+    printf("{\"rank\":%d,\"ranks\":%d,\"tool\":%s,\"created\":%ld,\"started\":%ld,\"ended\":%ld,\"remote\":%ld,\"moved\":%ld,"
+           "\"loads\":%ld,\"decisions\":%ld,\"trained\":%ld,\"predicted\":%ld,\"least_predicted\":%.9g,\"most_predicted\":%.9g,\"waits\":%ld,\"told\":%ld,\"seconds\":%.6f,\"cpu_seconds\":%.6f,\"tool_cpu_seconds\":%.6f}\n",
+           host.rank.comm_rank, host.rank.comm_size, host.on ? "true" : "false", host.created, host.started, host.ended, host.remote,
+           host.moved, host.loads, host.decisions, host.trained, host.predicted, host.least, host.most, host.waits, host.told, took,
+           all, host.on ? all - own : 0);
     fflush(stdout);
 #ifdef HOST_MPI
     MPI_Finalize();

@@ -26,7 +26,6 @@ func libraryOf(lookup func(string) string) (path string, older bool) {
 func newHostCommand(env *cli.Env) *cobra.Command {
 	var tool string
 	var ranks int
-	var cost bool
 	c := &cobra.Command{
 		Use:     "host [--tool libchamtool.so] [-- OPTION...]",
 		Short:   "Build and run a test program that calls a tool as the runtime does",
@@ -68,13 +67,6 @@ Options of the program, after --:
 				return err
 			}
 			r := host.Run{Tool: tool, Older: older, Ranks: ranks, Args: args}
-			if cost {
-				costs, err := p.Costs(cmd.Context(), r)
-				if err != nil {
-					return err
-				}
-				return env.WriteJSON(costs)
-			}
 			stdout, stderr, err := p.Output(cmd.Context(), r)
 			fmt.Fprint(env.Stderr, stderr)
 			fmt.Fprint(env.Stdout, stdout)
@@ -84,6 +76,5 @@ Options of the program, after --:
 	f := c.Flags()
 	f.StringVar(&tool, "tool", "", "tool library to load (default: the one in "+event.LibrariesVariable+" or "+event.OlderLibraryVariable+", else none)")
 	f.IntVar(&ranks, "ranks", 0, "number of ranks, started by mpirun of Open MPI, MPICH or Intel MPI (0: no MPI)")
-	f.BoolVar(&cost, "cost", false, "measure the CPU time of the tool's callbacks and of an alternative")
 	return c
 }

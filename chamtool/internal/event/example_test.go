@@ -5,12 +5,13 @@ import (
 	"testing/fstest"
 
 	"github.com/foretime/foretime/chamtool/internal/event"
+	"github.com/foretime/foretime/chamtool/internal/testkit/ringtest"
 )
 
 func Example() {
-	r := event.NewRing(1024)
+	r := ringtest.New(1024)
 	var s event.Slot
-	s.SetHeader(event.Create, event.Local, 2, 0)
+	ringtest.SetHeader(&s, event.Create, event.Local, 2, 0)
 	s[event.WordToken] = 7
 	r.Push(&s, []int64{8000, 16000})
 	for at := r.Tail(); at != r.Head(); r.Release(at) {

@@ -1,8 +1,6 @@
 package event
 
 import (
-	"fmt"
-	"math/bits"
 	"sync/atomic"
 	"unsafe"
 )
@@ -150,15 +148,6 @@ func AttachRing(p unsafe.Pointer) *Ring {
 	return &Ring{h: h, slots: unsafe.Slice(h.slots, h.mask+1)}
 }
 
-// NewRing returns a ring of the given number of slots, rounded up to a power of
-// two, at least 16.
-func NewRing(slots int) *Ring {
-	n := max(16, 1<<bits.Len(uint(max(slots, 1)-1)))
-	r := &Ring{h: &Header{mask: uint64(n - 1)}, slots: make([]Slot, n)}
-	r.h.slots = &r.slots[0]
-	return r
-}
-
 // Next returns where the header of the next ring in C's list is, or nil.
 func (r *Ring) Next() unsafe.Pointer { return r.h.next }
 
@@ -181,21 +170,11 @@ func (r *Ring) DroppedEvents() uint64 { return r.h.dropped.Load() }
 // whose Run comes when they end.
 func (r *Ring) StartedTasks() uint64 { return r.h.started.Load() }
 
-// Start counts such a task, as the C side does.
-func (r *Ring) Start() { r.h.started.Add(1) }
-
 // RunningTask returns the outermost task that the thread is running, and when it began.
 // The thread goes on meanwhile: the token may be of one task and the tick of the
 // next.
 func (r *Ring) RunningTask() (token, began uint64, ok bool) {
 	return r.h.token.Load(), r.h.began.Load(), r.h.depth.Load() > 0
-}
-
-// Begin says what is under way, as the C side does; a token of 0 is nothing.
-func (r *Ring) Begin(token, began uint64) {
-	r.h.token.Store(token)
-	r.h.began.Store(began)
-	r.h.depth.Store(min(token, 1))
 }
 
 // Unread returns the counts of the constructs that have any, by iteration. changed is the
@@ -216,28 +195,6 @@ func (r *Ring) Unread() (counts []Unread, changed uint64) {
 	return counts, changed
 }
 
-// Count adds to the counts of the construct of a number, as the C side does.
-func (r *Ring) Count(construct int, c Unread) {
-	if r.h.unread == nil {
-		r.h.unread = new([Constructs][Iterations]unread)
-	}
-	u := &r.h.unread[construct][c.Iteration%Iterations]
-	u.place.Store(c.Place)
-	u.iteration.Store(c.Iteration)
-	u.created.Add(c.Created)
-	u.begun.Add(c.Begun)
-	u.ended.Add(c.Ended)
-	u.ticks.Add(c.Ticks)
-	u.longest.Store(max(u.longest.Load(), c.Longest))
-	u.halfReported.Add(c.HalfReported)
-	u.waits.Add(c.Waits)
-	u.waited.Add(c.Waited)
-	u.begunReported.Add(c.BegunReported)
-	u.cancelled.Add(c.Cancelled)
-	r.h.used.Store(max(r.h.used.Load(), uint64(construct)+1))
-	r.h.changed.Add(1)
-}
-
 // Slot returns the slot that was written as number at; it stays valid until it is
 // released.
 func (r *Ring) Slot(at uint64) *Slot { return &r.slots[at&r.h.mask] }
@@ -249,26 +206,4 @@ func (r *Ring) AppendSizes(sizes []int64, at uint64) []int64 {
 		sizes = append(sizes, int64(r.Slot(at + 1 + uint64(i)/Words)[i%Words]))
 	}
 	return sizes
-}
-
-// Push writes an event, as the C side does, and reports whether there was
-// room. first is the first slot, sizes what the slots behind it hold.
-func (r *Ring) Push(first *Slot, sizes []int64) bool {
-	if len(sizes) != first.Sizes() {
-		panic(fmt.Sprintf("ring: header tells %d sizes, %d given", first.Sizes(), len(sizes)))
-	}
-	h := r.h
-	head := h.head.Load()
-	if head+first.Slots()-h.seen > uint64(len(r.slots)) {
-		if h.seen = h.tail.Load(); head+first.Slots()-h.seen > uint64(len(r.slots)) {
-			h.dropped.Add(1)
-			return false
-		}
-	}
-	*r.Slot(head) = *first
-	for i, size := range sizes {
-		r.Slot(head + 1 + uint64(i)/Words)[i%Words] = uint64(size)
-	}
-	h.head.Store(head + first.Slots())
-	return true
 }

@@ -1,32 +1,27 @@
-package event
+package event_test
 
 import (
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/foretime/foretime/chamtool/internal/event"
+	"github.com/foretime/foretime/chamtool/internal/testkit/ringtest"
 )
 
-func event(token uint64, sizes int) *Slot {
-	var s Slot
-	s.SetHeader(Create, Local, sizes, 0)
-	s[WordToken] = token
+func newEvent(token uint64, sizes int) *event.Slot {
+	var s event.Slot
+	ringtest.SetHeader(&s, event.Create, event.Local, sizes, 0)
+	s[event.WordToken] = token
 	return &s
-}
-
-func TestNewRoundsUp(t *testing.T) {
-	for slots, want := range map[int]int{-1: 16, 0: 16, 16: 16, 17: 32, 1000: 1024} {
-		if got := len(NewRing(slots).slots); got != want {
-			t.Errorf("New(%d) has %d slots, want %d", slots, got, want)
-		}
-	}
 }
 
 // A ring holds what a slice of the same room would, whatever is pushed and
 // taken, and never more.
 func TestAgainstQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := NewRing(16)
+		r := ringtest.New(16)
 		type pushed struct {
 			token uint64
 			sizes []int64
@@ -36,8 +31,8 @@ func TestAgainstQueue(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"push": func(t *rapid.T) {
 				next++
-				sizes := rapid.SliceOfN(rapid.Int64(), 0, MaxSizes).Draw(t, "sizes")
-				e := event(next, len(sizes))
+				sizes := rapid.SliceOfN(rapid.Int64(), 0, event.MaxSizes).Draw(t, "sizes")
+				e := newEvent(next, len(sizes))
 				room := used+e.Slots() <= 16
 				if r.Push(e, sizes) != room {
 					t.Fatalf("push of %d slots with %d used: room %v", e.Slots(), used, room)
@@ -58,8 +53,8 @@ func TestAgainstQueue(t *testing.T) {
 				}
 				at, want := r.Tail(), queue[0]
 				s := r.Slot(at)
-				if !s.Valid() || s[WordToken] != want.token || !slices.Equal(r.AppendSizes([]int64{}, at), append([]int64{}, want.sizes...)) {
-					t.Fatalf("took %d %v, want %+v", s[WordToken], r.AppendSizes(nil, at), want)
+				if !s.Valid() || s[event.WordToken] != want.token || !slices.Equal(r.AppendSizes([]int64{}, at), append([]int64{}, want.sizes...)) {
+					t.Fatalf("took %d %v, want %+v", s[event.WordToken], r.AppendSizes(nil, at), want)
 				}
 				used -= s.Slots()
 				r.Release(at + s.Slots())
@@ -78,7 +73,7 @@ func TestAgainstQueue(t *testing.T) {
 // or is counted.
 func TestConcurrent(t *testing.T) {
 	const events = 100_000
-	r := NewRing(256)
+	r := ringtest.New(256)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -87,7 +82,7 @@ func TestConcurrent(t *testing.T) {
 			for k := range sizes {
 				sizes[k] = int64(i)
 			}
-			r.Push(event(i, 10), sizes)
+			r.Push(newEvent(i, 10), sizes)
 		}
 	}()
 	taken, last := uint64(0), uint64(0)
@@ -98,7 +93,7 @@ func TestConcurrent(t *testing.T) {
 		default:
 		}
 		for at := r.Tail(); at != r.Head(); r.Release(at) {
-			token := r.Slot(at)[WordToken]
+			token := r.Slot(at)[event.WordToken]
 			for _, size := range r.AppendSizes(nil, at) {
 				if uint64(size) != token {
 					t.Fatalf("event %d carries %d", token, size)
@@ -114,24 +109,5 @@ func TestConcurrent(t *testing.T) {
 	}
 	if taken+r.DroppedEvents() != events {
 		t.Errorf("%d taken and %d dropped of %d", taken, r.DroppedEvents(), events)
-	}
-}
-
-func TestPushChecksTheHeader(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("a header that tells other sizes was taken")
-		}
-	}()
-	NewRing(16).Push(event(1, 2), []int64{1})
-}
-
-func BenchmarkPush(b *testing.B) {
-	r, e := NewRing(1<<10), event(1, 3)
-	sizes := []int64{8, 8, 8}
-	for b.Loop() {
-		if !r.Push(e, sizes) {
-			r.Release(r.Head())
-		}
 	}
 }

@@ -62,7 +62,7 @@ const Elsewhere = MaxDepth
 // Slot is one slot of a ring.
 //
 // The header, from the low byte up: kind, flag, number of sizes, further
-// slots, then a 32-bit number: of a Run where it ran, see [Place]; of a Lost
+// slots, then a 32-bit number: of a Run where it ran, see [Slot.Core] and [Slot.Depth]; of a Lost
 // whether its end was heard, 1, or its start, 0; of a wait the tasks that the
 // thread has under way; of a Begin and a Cancel the iteration; else the iteration, thread or
 // task number of the patched dialect.
@@ -80,10 +80,6 @@ func (s *Slot) Sizes() int { return int(s[0] >> 16 & 0xff) }
 // Number returns the header's 32-bit number.
 func (s *Slot) Number() int32 { return int32(s[0] >> 32) }
 
-// Place returns the number of a Run that ended on a core, -1 if unknown, within depth
-// other tasks.
-func Place(core, depth int) int32 { return int32(uint32(depth<<16 | (core+1)&0xffff)) }
-
 // Core returns the core that a Run ended on, -1 if unknown.
 func (s *Slot) Core() int { return int(s[0]>>32&0xffff) - 1 }
 
@@ -99,15 +95,5 @@ func (s *Slot) Slots() uint64 { return 1 + s[0]>>24&0xff }
 // Valid reports whether the header can be what a writer of this layout wrote.
 func (s *Slot) Valid() bool {
 	k, n := s.Kind(), s.Sizes()
-	return k >= ThreadStart && k <= lastKind && n <= MaxSizes && s.Slots() == SlotsFor(n)
-}
-
-// SetHeader writes the header of an event with n sizes.
-func (s *Slot) SetHeader(k Kind, f Flag, n int, number int32) {
-	s[0] = uint64(k) | uint64(f)<<8 | uint64(n)<<16 | (SlotsFor(n)-1)<<24 | uint64(uint32(number))<<32
-}
-
-// SlotsFor returns the number of slots an event with n sizes takes.
-func SlotsFor(n int) uint64 {
-	return 1 + uint64(n+Words-1)/Words
+	return k >= ThreadStart && k <= lastKind && n <= MaxSizes && s.Slots() == 1+uint64(n+Words-1)/Words
 }

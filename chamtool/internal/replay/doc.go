@@ -1,7 +1,7 @@
 // Package replay evaluates the models on logs.
 //
-// [Run] replays a log through the online path: the same rings, tracker, models and scores as
-// in a running program, with the log's runs as events. Each log is one rank, as recorded, and
+// [Run] gives a log's runs to a session as a running program's, with the same models and scores,
+// in the order in which the tracker of its rings would. Each log is one rank, as recorded, and
 // every run is predicted from the runs that had ended before it started. A first part of each
 // log can be left out of the scores. Simple rules are scored on the same runs.
 //

@@ -3,43 +3,28 @@ package replay
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/chamtool/internal/session"
+	"github.com/foretime/foretime/chamtool/internal/task"
 )
-
-// ErrOverlap is returned for a log that has more runs at once on a thread than can be
-// replayed: its start times are wrong.
-var ErrOverlap = errors.New("too many runs at once on one thread")
 
 var remote = event.Remote.String()
 
-// feed writes a table's runs as events, in the order of time, on a clock of its own
-// whose ticks are nanoseconds. It numbers iterations without gaps.
+// feed gives a table's runs to a session in the order of time, on a clock of its own whose ticks
+// are nanoseconds. It numbers iterations without gaps.
 type feed struct {
 	*Table
-	first  float64     // seconds at tick base
-	events []happening // in the order in which the session sees them
-	now    uint64
-
-	creator *event.Ring
-	created int               // iterations that the creator left
-	lanes   map[int32][]*lane // rings of each lane: more than one where its runs overlap
-	running map[uint32]*lane  // by row
-	rings   []*event.Ring     // the creator's first
-	mhz     event.Frequencies // from the last row of each core
+	first  float64           // seconds at tick base
+	events []happening       // in the order in which the session sees them
+	open   map[uint32]*Task  // by row, created and not ended
+	mhz    event.Frequencies // from the last row of each core
 }
 
-// lane is a thread that runs one task at a time.
-type lane struct {
-	ring       *event.Ring
-	until      uint64 // busy until this tick
-	iterations int    // iterations that it left
-}
+// Task is a task of a replayed log.
+type Task = task.Task[session.TaskState]
 
 // happening is an event of a row.
 type happening struct {
@@ -57,19 +42,9 @@ const (
 	kinds
 )
 
-const (
-	// batch is the number of events that pass before the rings are read.
-	batch = 64
-	// laneSlots and creatorSlots hold what a batch may write.
-	laneSlots, creatorSlots = 256, batch * 32
-	// mostOverlapping bounds the rings of one lane.
-	mostOverlapping = 1024
-)
-
 // newFeed prepares a table for being replayed. It changes the table.
 func newFeed(t *Table) *feed {
-	f := &feed{Table: t, now: 1, lanes: map[int32][]*lane{}, running: map[uint32]*lane{}, creator: event.NewRing(creatorSlots)}
-	f.rings = []*event.Ring{f.creator}
+	f := &feed{Table: t, open: map[uint32]*Task{}}
 	t.sequence()
 	t.number()
 	f.first = min(0, t.fillCreated())
@@ -152,92 +127,57 @@ func (t *Table) fillCreated() float64 {
 	return first
 }
 
-func (f *feed) clock() (ticks, ns uint64) {
-	f.now += 1000
-	return f.now, f.now
-}
-
 // symbol names entry addresses, which count from 1.
 func (f *feed) symbol(address uint64) (name, build string) { return f.names[address-1], "" }
 
 // play replays all rows. It calls progress with the number of events so far.
-func (f *feed) play(ctx context.Context, s *session.Session, progress func(int)) (events int, err error) {
+func (f *feed) play(ctx context.Context, s *session.Session, progress func(int)) error {
+	const progressEvents = 1024 // between two calls
+	observer := s.Observer()
+	iteration := 0
 	for i, e := range f.events {
-		row := e.row
+		for ; iteration < f.runs[e.row].iteration; iteration++ {
+			observer.IterationReported(iteration)
+		}
 		switch e.kind {
 		case creates:
-			f.create(row)
+			f.open[e.row] = f.newTask(e.row)
+			observer.TaskCreated(f.open[e.row], f.sizes[f.runs[e.row].size])
 		case starts:
-			if f.clocks(row) { // what began before ran at the old frequency
-				events += s.Drain()
-				s.SetFrequency(slices.Clone(f.mhz))
+			if f.setClock(e.row) {
+				s.SetFrequency(f.mhz)
 			}
-			if err := f.begin(row); err != nil {
-				return events, err
-			}
+			observer.TaskStarted(f.open[e.row], false)
 		case ends:
-			f.end(row)
+			observer.TaskEnded(f.open[e.row], task.Run{Seconds: f.runs[e.row].seconds, Core: f.coreOf(e.row)})
+			delete(f.open, e.row)
 		}
-		if i%max(batch, len(f.rings)) == 0 || i == len(f.events)-1 {
-			events += s.Drain()
+		if i%progressEvents == 0 || i == len(f.events)-1 {
 			if ctx.Err() != nil {
-				return events, ctx.Err()
+				return ctx.Err()
 			}
 			progress(i + 1)
 		}
 	}
-	return events, nil
-}
-
-// leave writes that a thread left the iterations before one.
-func leave(r *event.Ring, left *int, iteration int, at uint64) {
-	for ; *left < iteration; *left++ {
-		var s event.Slot
-		s.SetHeader(event.WaitEnd, event.Local, 0, 0)
-		s[event.WordTicks] = at
-		r.Push(&s, nil)
-	}
-}
-
-func (f *feed) create(row uint32) {
-	kind, flag := event.Create, event.Local
-	if f.runs[row].remote {
-		kind, flag = event.Arrive, event.Remote
-	}
-	at := f.tick(row, creates)
-	leave(f.creator, &f.created, f.runs[row].iteration, at)
-	sizes := f.sizes[f.runs[row].size]
-	sizes = sizes[:min(len(sizes), event.MaxSizes)]
-	var s event.Slot
-	s.SetHeader(kind, flag, len(sizes), 0)
-	s[event.WordTicks] = at
-	s[event.WordToken] = token(row)
-	s[event.WordEntry] = uint64(f.runs[row].entry) + 1
-	f.creator.Push(&s, sizes)
-	if kind == event.Create {
-		f.creator.Start()
-	}
-}
-
-// token returns the token of a row's task.
-func token(row uint32) uint64 { return uint64(row) + 1 }
-
-func (f *feed) begin(row uint32) error {
-	at := f.tick(row, starts)
-	l, err := f.free(f.runs[row].lane, at)
-	if err != nil {
-		return err
-	}
-	l.until = f.tick(row, ends)
-	leave(l.ring, &l.iterations, f.runs[row].iteration, at)
-	l.ring.Begin(token(row), at)
-	f.running[row] = l
 	return nil
 }
 
-// clocks sets the frequency of a row's core, and reports whether it changed.
-func (f *feed) clocks(row uint32) bool {
-	core, mhz := f.coreOf(row), float64(f.runs[row].mhz)
+// newTask returns the task of a row. One from another rank was not created here.
+func (f *feed) newTask(row uint32) *Task {
+	r := &f.runs[row]
+	t := &Task{Token: uint64(row) + 1, Flag: event.Local, Entry: uint64(r.entry) + 1, Iteration: r.iteration, Core: f.coreOf(row), Lane: int(r.lane)}
+	if r.remote {
+		t.Flag = event.Remote
+	} else {
+		t.Created = f.tick(row, creates)
+	}
+	return t
+}
+
+// setClock sets the frequency of a row's core, and reports whether it changed.
+func (f *feed) setClock(row uint32) bool {
+	core := f.coreOf(row)
+	mhz := float64(f.runs[row].mhz)
 	if mhz <= 0 || core >= maxCores {
 		return false
 	}
@@ -258,32 +198,4 @@ func (f *feed) coreOf(row uint32) int {
 		return int(f.runs[row].core)
 	}
 	return int(max(0, f.runs[row].lane))
-}
-
-// free returns a ring of a lane that runs nothing at a tick.
-func (f *feed) free(number int32, at uint64) (*lane, error) {
-	for _, l := range f.lanes[number] {
-		if l.until <= at {
-			return l, nil
-		}
-	}
-	if len(f.lanes[number]) == mostOverlapping {
-		return nil, fmt.Errorf("%s: %w: %d in lane %d", f.Name, ErrOverlap, mostOverlapping+1, number)
-	}
-	l := &lane{ring: event.NewRing(laneSlots)}
-	f.lanes[number] = append(f.lanes[number], l)
-	f.rings = append(f.rings, l.ring)
-	return l, nil
-}
-
-func (f *feed) end(row uint32) {
-	l := f.running[row]
-	delete(f.running, row)
-	var s event.Slot
-	s.SetHeader(event.Run, event.Local, 0, event.Place(f.coreOf(row), 0))
-	s[event.WordTicks] = f.tick(row, starts)
-	s[event.WordToken] = token(row)
-	s[event.WordEnd] = f.tick(row, ends)
-	l.ring.Push(&s, nil)
-	l.ring.Begin(0, 0)
 }

@@ -58,7 +58,7 @@ type Outcome struct {
 	Unseen     Result  `json:"unseen"` // of sizes that had not run before
 	Tasks      int     `json:"tasks"`
 	Fits       int     `json:"fits"`
-	NsPerEvent float64 `json:"ns_per_event"` // reading, predicting, learning, scoring
+	NsPerEvent float64 `json:"ns_per_event"` // creation, start or end: predicting, learning, scoring
 	Level      float64 `json:"level"`        // share that the intervals promise to hold
 	// Baselines are the results of simple rules on the same runs.
 	Baselines map[string]*Result `json:"baselines"`
@@ -90,17 +90,17 @@ func Run(ctx context.Context, logs []*Table, o Options) (*Outcome, error) {
 		predicted := make([]uncertainty.Prediction, t.Len())
 		online := session.New(session.Options{
 			Config: cfg, Rank: rank, Ranks: len(logs), Dialect: event.Upstream, Model: perfmodel.New(o.Model),
-			Rings: func() []*event.Ring { return f.rings }, Clock: f.clock, Symbol: f.symbol, OnRun: func(token uint64, p perfmodel.Prediction, _ task.Run) { predicted[token-1] = p.Prediction },
+			Clock: func() (ticks, ns uint64) { return 1, 1 }, Symbol: f.symbol, OnRun: func(token uint64, p perfmodel.Prediction, _ task.Run) { predicted[token-1] = p.Prediction },
 		})
 		before := r.Tasks
 		started := o.Now()
-		n, err := f.play(ctx, online, func(done int) { o.Progress(before + done/3) })
+		err := f.play(ctx, online, func(done int) { o.Progress(before + done/int(kinds)) })
 		busy += o.Now().Sub(started)
 		if err != nil {
 			return nil, err
 		}
 		s.score(f, predicted, o)
-		events += n
+		events += len(f.events)
 		r.Tasks += t.Len()
 		r.Fits += online.Close().Fits
 	}

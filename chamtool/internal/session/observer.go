@@ -14,8 +14,11 @@ import (
 // observer is the session as the tracker sees it.
 type observer Session
 
+// Observer returns the receiver of a session's events for a replay, which has no rings.
+func (s *Session) Observer() task.Observer[TaskState] { return (*observer)(s) }
+
 // TaskCreated finds the task's function and footprint, and what is known of it now.
-func (o *observer) TaskCreated(t *task.Task[taskState], sizes []int64) {
+func (o *observer) TaskCreated(t *task.Task[TaskState], sizes []int64) {
 	s := (*Session)(o)
 	f := s.functionOf(t)
 	if r := s.span(t.Iteration); t.Created > 0 && r != nil {
@@ -24,49 +27,34 @@ func (o *observer) TaskCreated(t *task.Task[taskState], sizes []int64) {
 	if s.options.Dialect == event.OpenMP {
 		sizes = f.varied.features(sizes)
 	}
-	t.State = taskState{function: f, footprint: f.entry.Footprint(sizes)}
+	t.State = TaskState{function: f, footprint: f.entry.Footprint(sizes)}
 	if f.entry.IsReady(t.State.footprint) {
-		t.State.predicted = f.entry.PredictShared(t.State.footprint)
+		t.State.predicted = *f.entry.PredictShared(t.State.footprint)
 		t.State.createdSeconds = t.State.predicted.Value
 	}
 }
 
 // TaskStarted predicts the task with what is known when it starts. If later runs were reported
 // already, the prediction from its creation remains.
-func (o *observer) TaskStarted(t *task.Task[taskState], late bool) {
+func (o *observer) TaskStarted(t *task.Task[TaskState], late bool) {
 	if t.State.function == nil {
 		return
 	}
-	t.State.function.entry.Begin()
-	if !late {
-		(*Session)(o).predictTask(t)
-	}
-}
-
-// predictTask predicts the task, if its function has a model.
-func (s *Session) predictTask(t *task.Task[taskState]) {
-	m := &t.State
-	if !m.function.entry.IsReady(m.footprint) {
-		return
-	}
-	if len(s.sparePredictions) == 0 {
-		s.sparePredictions = append(s.sparePredictions, new(perfmodel.Prediction))
-	}
-	last := len(s.sparePredictions) - 1
-	m.predicted = m.function.entry.PredictAt(m.footprint, s.moment(t), s.sparePredictions[last])
-	if m.exclusive = m.predicted == s.sparePredictions[last]; m.exclusive {
-		s.sparePredictions = s.sparePredictions[:last]
+	entry := t.State.function.entry
+	entry.Begin()
+	if !late && entry.IsReady(t.State.footprint) {
+		entry.PredictAt(t.State.footprint, (*Session)(o).moment(t), &t.State.predicted)
 	}
 }
 
 // moment returns what is known of a task in addition to its function and sizes.
-func (s *Session) moment(t *task.Task[taskState]) perfmodel.Moment {
+func (s *Session) moment(t *task.Task[TaskState]) perfmodel.Moment {
 	mhz, _ := s.frequencies.MHz(t.Core) // 0 where it is not known
 	return perfmodel.Moment{Created: t.Created, MHz: mhz, Worker: t.Lane + 1}
 }
 
 // TaskEnded scores what was predicted of the run, learns from the run and logs it.
-func (o *observer) TaskEnded(t *task.Task[taskState], r task.Run) {
+func (o *observer) TaskEnded(t *task.Task[TaskState], r task.Run) {
 	s, m := (*Session)(o), &t.State
 	f := m.function
 	if f == nil {
@@ -78,10 +66,7 @@ func (o *observer) TaskEnded(t *task.Task[taskState], r task.Run) {
 		s.tooShort++
 	}
 	s.load(r.Iteration, r.Seconds)
-	p := m.predicted
-	if p == nil {
-		p = &s.noPrediction
-	}
+	p := &m.predicted
 	if p.Value > 0 {
 		s.errors.Add(p.Value, r.Seconds)
 	}
@@ -90,9 +75,6 @@ func (o *observer) TaskEnded(t *task.Task[taskState], r task.Run) {
 	}
 	f.entry.ObserveAt(m.footprint, s.moment(t), p, r.Seconds)
 	s.log(t, p, &r)
-	if m.exclusive {
-		s.sparePredictions = append(s.sparePredictions, p)
-	}
 }
 
 // load adds a run to its iteration, unless the iteration is over.
@@ -107,7 +89,7 @@ func (s *Session) load(iteration int, seconds float64) {
 	s.loads[i] += seconds
 }
 
-func (s *Session) log(t *task.Task[taskState], p *perfmodel.Prediction, r *task.Run) {
+func (s *Session) log(t *task.Task[TaskState], p *perfmodel.Prediction, r *task.Run) {
 	if len(s.logs) == 0 {
 		return
 	}
@@ -169,7 +151,7 @@ func (s *Session) countUnlogged(function string, iteration int, more summary.Tas
 }
 
 // texts returns the texts of the footprint, which are made once.
-func (m *taskState) texts() *texts {
+func (m *TaskState) texts() *texts {
 	t, ok := m.footprint.Mark.(*texts)
 	if !ok {
 		t = &texts{}
@@ -196,7 +178,7 @@ func (s *Session) span(iteration int) *summary.Round {
 const maxRounds = 20_000
 
 // TaskExcluded takes a task out of the creations of its iteration.
-func (o *observer) TaskExcluded(t *task.Task[taskState]) {
+func (o *observer) TaskExcluded(t *task.Task[TaskState]) {
 	if r := (*Session)(o).span(t.Iteration); t.Created > 0 && r != nil {
 		r.Created--
 	}
@@ -254,7 +236,7 @@ func (o *observer) TaskAnnounced(iteration int, entry uint64, sizes []int64) {
 		o.announcedIteration, o.announced = iteration, o.announced[:0]
 	}
 	f := (*Session)(o).function(entry)
-	o.announced = append(o.announced, taskState{function: f, footprint: f.entry.Footprint(sizes)})
+	o.announced = append(o.announced, TaskState{function: f, footprint: f.entry.Footprint(sizes)})
 }
 
 // LoadReported keeps a load that the patched library measured.

@@ -49,7 +49,7 @@ func (s *Session) Seconds(tokens []uint64) []float64 {
 	return out
 }
 
-func (s *Session) predict(m taskState) float64 {
+func (s *Session) predict(m TaskState) float64 {
 	p, err := m.function.entry.Predict(m.footprint)
 	if err != nil {
 		return s.meanSeconds()

@@ -53,7 +53,7 @@ type Session struct {
 	mu                 sync.Mutex
 	options            Options
 	clock              task.Clock
-	tracker            *task.Tracker[taskState]
+	tracker            *task.Tracker[TaskState]
 	model              *perfmodel.Model
 	byEntry            map[uint64]*function
 	bodies             map[body]*function
@@ -63,15 +63,13 @@ type Session struct {
 	placeNames         map[uint64]string
 	order              []*function
 	logs               []*logFile
-	rowText            []byte                  // text of the row at hand
-	noPrediction       perfmodel.Prediction    // predicted, where nothing was
-	sparePredictions   []*perfmodel.Prediction // room for predictions of one task
+	rowText            []byte // text of the row at hand
 	frequencies        event.Frequencies
 	errors             summary.Errors
 	loads              []float64       // of the iterations under way, from number rounds on
 	history            []float64       // loads of complete iterations, in order
 	patchedLoads       map[int]float64 // loads of iterations from the patched library
-	announced          []taskState     // tasks of the iteration under way, patched library only
+	announced          []TaskState     // tasks of the iteration under way, patched library only
 	announcedIteration int             // that iteration
 	runs               int             // runs
 	tooShort           int             // of them, runs that began and ended at one reading of the clock
@@ -86,13 +84,12 @@ type Session struct {
 	closed             bool
 }
 
-// taskState holds the session's state of a task.
-type taskState struct {
+// TaskState holds a session's state of a task.
+type TaskState struct {
 	function       *function
 	footprint      *perfmodel.Footprint
-	predicted      *perfmodel.Prediction // before it started; nil where nothing was
-	createdSeconds float64               // the value when it was created, in seconds
-	exclusive      bool                  // predicted belongs to this task alone, and is reused
+	predicted      perfmodel.Prediction // before it started; without a value where nothing was
+	createdSeconds float64              // the value when it was created, in seconds
 }
 
 // body is a construct and the function that a compiler made of it.
@@ -129,7 +126,7 @@ func New(o Options) *Session {
 	if s.model == nil {
 		s.model = perfmodel.New(perfmodel.Options{})
 	}
-	s.tracker = task.NewTracker[taskState]((*observer)(s), &s.clock)
+	s.tracker = task.NewTracker[TaskState]((*observer)(s), &s.clock)
 	s.clock.Show(o.Clock())
 	if o.Create == nil {
 		return s
@@ -453,7 +450,7 @@ func (s *Session) functionNamed(key, name string) *function {
 
 // functionOf returns the function of a task. The return addresses of several constructs may have
 // one line; the functions that gcc makes of them have lines of their own.
-func (s *Session) functionOf(t *task.Task[taskState]) *function {
+func (s *Session) functionOf(t *task.Task[TaskState]) *function {
 	if t.Body == 0 || s.options.Body == nil {
 		return s.function(t.Entry)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 	"github.com/foretime/foretime/chamtool/internal/session"
 	"github.com/foretime/foretime/chamtool/internal/task"
+	"github.com/foretime/foretime/chamtool/internal/testkit/ringtest"
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -43,27 +44,29 @@ func ticking() func() (uint64, uint64) {
 }
 
 // these returns rings that stay the same.
-func these(rings ...*event.Ring) func() []*event.Ring {
-	return func() []*event.Ring { return rings }
+func these(rings ...*ringtest.Ring) func() []*event.Ring {
+	return func() []*event.Ring { return ringtest.List(rings...) }
 }
 
 // write puts a task of the given nanoseconds into a ring.
-func write(r *event.Ring, token, at, ns uint64, size int64) { writeOf(r, 0x100, token, at, ns, size) }
+func write(r *ringtest.Ring, token, at, ns uint64, size int64) {
+	writeOf(r, 0x100, token, at, ns, size)
+}
 
-func writeOf(r *event.Ring, entry, token, at, ns uint64, size int64) {
+func writeOf(r *ringtest.Ring, entry, token, at, ns uint64, size int64) {
 	var s event.Slot
-	s.SetHeader(event.Create, event.Local, 1, 0)
+	ringtest.SetHeader(&s, event.Create, event.Local, 1, 0)
 	s[event.WordTicks], s[event.WordToken], s[event.WordEntry] = at, token, entry
 	r.Push(&s, []int64{size})
 	r.Start()
-	s.SetHeader(event.Run, event.Local, 0, event.Place(0, 0))
+	ringtest.SetHeader(&s, event.Run, event.Local, 0, ringtest.Place(0, 0))
 	s[event.WordTicks], s[event.WordEnd] = at+10, at+10+ns
 	r.Push(&s, nil)
 }
 
 func TestSession(t *testing.T) {
 	logs := map[string]*memory{}
-	r := event.NewRing(1 << 12)
+	r := ringtest.New(1 << 12)
 	s := session.New(session.Options{
 		Rings: these(r), Config: settings(t, map[string]string{"CHAMTOOL_LOG_FORMAT": "csv,tab"}), Rank: 3, Ranks: 4, Dialect: event.Upstream,
 		Clock: ticking(), Symbol: func(uint64) (string, string) { return "app:work", "b1" },
@@ -93,7 +96,7 @@ func TestSession(t *testing.T) {
 }
 
 func TestNoLogIsAWarning(t *testing.T) {
-	r := event.NewRing(64)
+	r := ringtest.New(64)
 	s := session.New(session.Options{
 		Rings: these(r), Config: settings(t, nil), Clock: ticking(),
 		Create: func(string) (io.WriteCloser, error) { return nil, errors.New("read-only file system") },
@@ -109,7 +112,7 @@ func TestNoLogIsAWarning(t *testing.T) {
 // A run that the clock cannot tell the length of is counted, and nothing else
 // waits for it.
 func TestRunsOfNoLength(t *testing.T) {
-	r := event.NewRing(1 << 12)
+	r := ringtest.New(1 << 12)
 	s := session.New(session.Options{Rings: these(r), Config: settings(t, nil), Clock: ticking()})
 	s.Drain()
 	for i := range uint64(60) {
@@ -125,7 +128,7 @@ func TestRunsOfNoLength(t *testing.T) {
 // variable names.
 func TestFirstIterations(t *testing.T) {
 	for name, want := range map[string]int{"TIME2TRAIN": 50, "": 90} {
-		r := event.NewRing(1 << 12)
+		r := ringtest.New(1 << 12)
 		s := session.New(session.Options{Rings: these(r), Config: settings(t, map[string]string{name: "5"}), Clock: ticking()})
 		none := 0
 		for i := range uint64(10) {
@@ -133,7 +136,7 @@ func TestFirstIterations(t *testing.T) {
 				write(r, 10*i+j+1, 100_000*i+10_000*j, 1000*(1+j), 8)
 			}
 			var end event.Slot
-			end.SetHeader(event.WaitEnd, event.Local, 0, 0)
+			ringtest.SetHeader(&end, event.WaitEnd, event.Local, 0, 0)
 			r.Push(&end, nil)
 			s.Drain()
 			s.Drain()
@@ -152,7 +155,7 @@ func TestFirstIterations(t *testing.T) {
 func TestToldLoads(t *testing.T) {
 	const iterations = 20
 	for name, summed := range map[string]bool{"added up": true, "apart": false} {
-		rings := []*event.Ring{event.NewRing(1 << 12), event.NewRing(1 << 12)}
+		rings := []*ringtest.Ring{ringtest.New(1 << 12), ringtest.New(1 << 12)}
 		s := session.New(session.Options{Rings: these(rings...), Config: settings(t, nil), Clock: ticking(), Dialect: event.Patched})
 		sum := 0.0
 		want := make([]float64, iterations)
@@ -161,7 +164,7 @@ func TestToldLoads(t *testing.T) {
 			sum += want[i]
 			write(rings[i%2], uint64(i+1), uint64(1e6*float64(i)), uint64(1e9*want[i]), 8)
 			var load event.Slot
-			load.SetHeader(event.Load, event.Local, 0, int32(i))
+			ringtest.SetHeader(&load, event.Load, event.Local, 0, int32(i))
 			load[event.WordValue] = math.Float64bits(want[i])
 			if summed {
 				load[event.WordValue] = math.Float64bits(sum)
@@ -169,7 +172,7 @@ func TestToldLoads(t *testing.T) {
 			rings[i*7%3%2].Push(&load, nil)
 			for _, r := range rings {
 				var end event.Slot
-				end.SetHeader(event.WaitEnd, event.Local, 0, 0)
+				ringtest.SetHeader(&end, event.WaitEnd, event.Local, 0, 0)
 				r.Push(&end, nil)
 			}
 		}
@@ -190,7 +193,7 @@ func TestToldLoads(t *testing.T) {
 // Writers and a reader at once; run under the race detector.
 func TestConcurrent(t *testing.T) {
 	const tasks = 3000
-	rings := []*event.Ring{event.NewRing(1 << 8), event.NewRing(1 << 14)}
+	rings := []*ringtest.Ring{ringtest.New(1 << 8), ringtest.New(1 << 14)}
 	s := session.New(session.Options{Rings: these(rings...), Config: settings(t, nil), Clock: ticking()})
 	var writers sync.WaitGroup
 	for lane, r := range rings {
@@ -227,7 +230,7 @@ func TestConcurrent(t *testing.T) {
 func BenchmarkTask(b *testing.B) {
 	c, _ := config.Read(func(string) (string, bool) { return "", false })
 	now := uint64(1000)
-	r := event.NewRing(1 << 14)
+	r := ringtest.New(1 << 14)
 	s := session.New(session.Options{
 		Rings: these(r), Config: c, Clock: func() (uint64, uint64) { now += 1e6; return now, now }, Symbol: func(uint64) (string, string) { return "app:work", "b1" },
 		Create: func(string) (io.WriteCloser, error) { return &discard{}, nil },
@@ -248,7 +251,7 @@ func BenchmarkTask(b *testing.B) {
 func BenchmarkLanes(b *testing.B) {
 	c, _ := config.Read(func(string) (string, bool) { return "", false })
 	now := uint64(1000)
-	rings := []*event.Ring{event.NewRing(1 << 14), event.NewRing(1 << 14)}
+	rings := []*ringtest.Ring{ringtest.New(1 << 14), ringtest.New(1 << 14)}
 	s := session.New(session.Options{
 		Rings: these(rings...), Config: c, Clock: func() (uint64, uint64) { now += 1e6; return now, now }, Symbol: func(uint64) (string, string) { return "app:work", "b1" },
 		Create: func(string) (io.WriteCloser, error) { return &discard{}, nil },
@@ -276,7 +279,7 @@ func (discard) Close() error                { return nil }
 // the original tool's layout.
 func TestIterationForecasts(t *testing.T) {
 	log := &memory{}
-	r := event.NewRing(1 << 12)
+	r := ringtest.New(1 << 12)
 	s := session.New(session.Options{
 		Rings: these(r), Config: settings(t, map[string]string{"CHAMTOOL_LOG_FORMAT": "tab"}), Clock: ticking(),
 		Create: func(string) (io.WriteCloser, error) { return log, nil },
@@ -288,7 +291,7 @@ func TestIterationForecasts(t *testing.T) {
 		write(r, i+1, at, ns, 8)
 		at += ns + 100
 		var end event.Slot
-		end.SetHeader(event.WaitEnd, event.Local, 0, 0)
+		ringtest.SetHeader(&end, event.WaitEnd, event.Local, 0, 0)
 		end[event.WordTicks] = at
 		r.Push(&end, nil)
 		s.Drain()
@@ -308,7 +311,7 @@ func TestStep(t *testing.T) {
 	for name, sizes := range map[string]int64{"few sizes": 8, "many sizes": 300} {
 		var misses []float64
 		runs, after := 0, 0
-		r, draw, at := event.NewRing(1<<12), rand.New(rand.NewPCG(4, 4)), uint64(1e6)
+		r, draw, at := ringtest.New(1<<12), rand.New(rand.NewPCG(4, 4)), uint64(1e6)
 		s := session.New(session.Options{
 			Rings: these(r), Config: settings(t, nil), Clock: ticking(),
 			OnRun: func(_ uint64, p perfmodel.Prediction, r task.Run) {

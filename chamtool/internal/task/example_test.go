@@ -7,6 +7,7 @@ import (
 
 	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/chamtool/internal/task"
+	"github.com/foretime/foretime/chamtool/internal/testkit/ringtest"
 )
 
 // printer prints what the tracker understood.
@@ -34,16 +35,16 @@ func ExampleTracker_Drain() {
 	clock.Show(1001, 1001) // a tick is a nanosecond
 	tracker := task.NewTracker(printer{}, &clock)
 
-	r := event.NewRing(64)
+	r := ringtest.New(64)
 	var s event.Slot
-	s.SetHeader(event.Create, event.Local, 1, 0)
+	ringtest.SetHeader(&s, event.Create, event.Local, 1, 0)
 	s[event.WordToken], s[event.WordTicks] = 7, 1000
 	r.Push(&s, []int64{8000})
-	s.SetHeader(event.Run, event.Local, 0, event.Place(0, 0))
+	ringtest.SetHeader(&s, event.Run, event.Local, 0, ringtest.Place(0, 0))
 	s[event.WordTicks], s[event.WordEnd] = 2000, 52_000
 	r.Push(&s, nil)
 
-	tracker.Drain([]*event.Ring{r}, math.MaxUint64)
+	tracker.Drain(ringtest.List(r), math.MaxUint64)
 	// Output:
 	// created 7 [8000]
 	// ended 7 after 50 us

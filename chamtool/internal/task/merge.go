@@ -123,6 +123,7 @@ func (t *Tracker[M]) next(c *cursor, r *event.Ring) bool {
 func (t *Tracker[M]) step(c *cursor, r *event.Ring) bool {
 	if c.drained {
 		if task := t.tasks.get(c.token); task != nil {
+			task.Lane = c.lane
 			t.begin(task, c.time)
 		}
 		return false

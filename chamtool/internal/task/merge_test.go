@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/chamtool/internal/event"
+	"github.com/foretime/foretime/chamtool/internal/testkit/ringtest"
 )
 
 // witness sees what was told before each start.
@@ -59,10 +60,10 @@ func TestStartsKnowWhatEnded(t *testing.T) {
 		w := &witness{ends: map[uint64]uint64{}, starts: map[uint64]uint64{}, ended: map[uint64]bool{}, started: map[uint64]int{}}
 		tracker := NewTracker[int](w, clock)
 		lanes := rapid.IntRange(1, 5).Draw(t, "lanes")
-		var rings []*event.Ring
+		var rings []*ringtest.Ring
 		running, since := make([]uint64, lanes), make([]uint64, lanes)
 		for range lanes {
-			rings = append(rings, event.NewRing(1<<10))
+			rings = append(rings, ringtest.New(1<<10))
 		}
 		now, token := uint64(2000), uint64(0)
 		for range rapid.IntRange(1, 120).Draw(t, "moments") {
@@ -70,18 +71,18 @@ func TestStartsKnowWhatEnded(t *testing.T) {
 			lane := rapid.IntRange(0, lanes-1).Draw(t, "lane")
 			switch r := rings[lane]; {
 			case rapid.IntRange(0, 5).Draw(t, "read") == 0:
-				tracker.Drain(rings, math.MaxUint64)
+				tracker.Drain(ringtest.List(rings...), math.MaxUint64)
 			case running[lane] == 0:
 				token++
 				var s event.Slot
-				s.SetHeader(event.Create, event.Local, 0, 0)
+				ringtest.SetHeader(&s, event.Create, event.Local, 0, 0)
 				s[event.WordTicks], s[event.WordToken] = now-1, token
 				r.Push(&s, nil)
 				running[lane], since[lane], w.starts[token] = token, now, now
 				r.Begin(token, now)
 			default:
 				var s event.Slot
-				s.SetHeader(event.Run, event.Local, 0, event.Place(lane, 0))
+				ringtest.SetHeader(&s, event.Run, event.Local, 0, ringtest.Place(lane, 0))
 				s[event.WordTicks], s[event.WordToken], s[event.WordEnd] = since[lane], running[lane], now
 				w.ends[running[lane]] = now
 				r.Push(&s, nil)
@@ -89,7 +90,7 @@ func TestStartsKnowWhatEnded(t *testing.T) {
 				running[lane] = 0
 			}
 		}
-		tracker.Drain(rings, math.MaxUint64)
+		tracker.Drain(ringtest.List(rings...), math.MaxUint64)
 		if w.wrong != "" || w.late > 0 || len(w.ended) != len(w.ends) {
 			t.Fatalf("%s; %d late, %d of %d ends told", w.wrong, w.late, len(w.ended), len(w.ends))
 		}

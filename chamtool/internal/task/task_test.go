@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/foretime/foretime/chamtool/internal/event"
+	"github.com/foretime/foretime/chamtool/internal/testkit/ringtest"
 )
 
 // eventRecorder records what a tracker tells.
@@ -38,14 +39,14 @@ func (h *eventRecorder) LoadReported(int, float64)                 {}
 
 // script writes events of several threads at chosen ticks; a tick is 1 ns.
 type script struct {
-	rings []*event.Ring
+	rings []*ringtest.Ring
 	now   uint64
 }
 
 func (s *script) push(lane int, k event.Kind, f event.Flag, token, word3 uint64, sizes ...int64) {
 	s.now += 10
 	var slot event.Slot
-	slot.SetHeader(k, f, len(sizes), 0)
+	ringtest.SetHeader(&slot, k, f, len(sizes), 0)
 	slot[event.WordTicks], slot[event.WordToken], slot[event.WordEntry] = s.now, token, word3
 	s.rings[lane].Push(&slot, sizes)
 }
@@ -54,7 +55,7 @@ func (s *script) push(lane int, k event.Kind, f event.Flag, token, word3 uint64,
 func (s *script) run(lane, depth int, token, from uint64, unreported ...int64) {
 	s.now += 10
 	var slot event.Slot
-	slot.SetHeader(event.Run, event.Local, len(unreported), event.Place(lane, depth))
+	ringtest.SetHeader(&slot, event.Run, event.Local, len(unreported), ringtest.Place(lane, depth))
 	slot[event.WordTicks], slot[event.WordToken], slot[event.WordEnd] = from, token, s.now
 	s.rings[lane].Start()
 	s.rings[lane].Push(&slot, unreported)
@@ -63,7 +64,7 @@ func (s *script) run(lane, depth int, token, from uint64, unreported ...int64) {
 func newScript(lanes int) (*script, *eventRecorder, *Tracker[int]) {
 	s := &script{now: 1000}
 	for range lanes {
-		s.rings = append(s.rings, event.NewRing(1<<12))
+		s.rings = append(s.rings, ringtest.New(1<<12))
 	}
 	clock := &Clock{}
 	clock.Show(1000, 1000)
@@ -79,7 +80,7 @@ func TestOneTask(t *testing.T) {
 	s.push(0, event.Create, event.Local, 1, 0xabc, 8, 16)
 	s.run(1, 0, 1, 1013)
 	s.run(1, 0, 2, 1030) // its creation was dropped
-	tracker.Drain(s.rings, math.MaxUint64)
+	tracker.Drain(ringtest.List(s.rings...), math.MaxUint64)
 	r, ok := h.ended[1]
 	if !ok || r.Core != 1 || !near(r.Seconds, 7e-9) || !near(r.QueueSeconds, 3e-9) || !near(r.StartSeconds, 13e-9) || h.entries[1] != 0xabc {
 		t.Errorf("%+v", r)
@@ -102,7 +103,7 @@ func TestNestedTasksDoNotCountTwice(t *testing.T) {
 	s.run(0, 1, 3, s.now)
 	s.run(0, 0, 1, began)
 	s.run(0, 0, 5, s.now)
-	tracker.Drain(s.rings, math.MaxUint64)
+	tracker.Drain(ringtest.List(s.rings...), math.MaxUint64)
 	for token, r := range h.ended {
 		if !near(r.Seconds, 10e-9) {
 			t.Errorf("task %d took %v by itself", token, r.Seconds)
@@ -120,7 +121,7 @@ func TestHalves(t *testing.T) {
 	}
 	lost := func(token uint64, ends int32) {
 		var slot event.Slot
-		slot.SetHeader(event.Lost, event.Local, 0, ends)
+		ringtest.SetHeader(&slot, event.Lost, event.Local, 0, ends)
 		slot[event.WordToken] = token
 		s.rings[0].Push(&slot, nil)
 	}
@@ -130,7 +131,7 @@ func TestHalves(t *testing.T) {
 	s.run(0, 0, 9, s.now) // its creation was dropped
 	s.push(0, event.Arrive, event.Remote, 5, 7, 8)
 	s.run(0, 0, 5, s.now)
-	tracker.Drain(s.rings, math.MaxUint64)
+	tracker.Drain(ringtest.List(s.rings...), math.MaxUint64)
 	if c := tracker.Counts(); c.Incomplete != 3 || c.Remote != 1 || c.Ended != 4 || len(h.ended) != 2 || tracker.Open() != 0 {
 		t.Errorf("%+v, ended %v", c, h.ended)
 	}
@@ -151,7 +152,7 @@ func TestAnnouncedTasks(t *testing.T) {
 	s.run(0, 0, 2, s.now)
 	s.push(0, event.Claim, event.Local, 3, 0x2000, 8) // announced nowhere
 	s.run(0, 0, 3, s.now)
-	tracker.Drain(s.rings, math.MaxUint64)
+	tracker.Drain(ringtest.List(s.rings...), math.MaxUint64)
 	if h.entries[1] != 0xa || h.entries[2] != 0xb || h.entries[3] != 0 {
 		t.Errorf("functions %v", h.entries)
 	}
@@ -168,11 +169,11 @@ func TestIterations(t *testing.T) {
 			s.push(lane, event.WaitEnd, 0, 0, 0)
 		}
 	}
-	tracker.Drain(s.rings, math.MaxUint64)
+	tracker.Drain(ringtest.List(s.rings...), math.MaxUint64)
 	if len(h.iterations) != 0 {
 		t.Error("an iteration ended before a later reading of the rings")
 	}
-	tracker.Drain(s.rings, math.MaxUint64)
+	tracker.Drain(ringtest.List(s.rings...), math.MaxUint64)
 	tracker.Finish()
 	if len(h.iterations) != 3 || h.iterations[2] != 2 {
 		t.Errorf("iterations %v", h.iterations)
@@ -183,7 +184,7 @@ func TestBadSlotEndsTheBatch(t *testing.T) {
 	s, _, tracker := newScript(1)
 	s.rings[0].Push(&event.Slot{255}, nil)
 	s.push(0, event.Create, event.Local, 1, 1)
-	tracker.Drain(s.rings, math.MaxUint64)
+	tracker.Drain(ringtest.List(s.rings...), math.MaxUint64)
 	if c := tracker.Counts(); c.Bad != 1 || s.rings[0].Tail() != s.rings[0].Head() {
 		t.Errorf("%+v", c)
 	}
@@ -224,10 +225,10 @@ func TestRandomPrograms(t *testing.T) {
 					want[token].ended = s.now
 				}
 			case 3:
-				tracker.Drain(s.rings, math.MaxUint64)
+				tracker.Drain(ringtest.List(s.rings...), math.MaxUint64)
 			}
 		}
-		tracker.Drain(s.rings, math.MaxUint64)
+		tracker.Drain(ringtest.List(s.rings...), math.MaxUint64)
 		open := 0
 		for token, w := range want {
 			r, ended := h.ended[token]
@@ -275,7 +276,7 @@ func TestAnnouncementsOutOfOrder(t *testing.T) {
 	s.push(0, event.Announce, event.Local, address, 0xb)
 	s.push(0, event.Claim, event.Local, 2, address, 8)
 	s.run(0, 0, 2, s.now)
-	tracker.Drain(s.rings, math.MaxUint64)
+	tracker.Drain(ringtest.List(s.rings...), math.MaxUint64)
 	if h.entries[1] != 0xa || h.entries[2] != 0xb {
 		t.Errorf("functions %v", h.entries)
 	}
@@ -289,10 +290,10 @@ func TestOpenedTasks(t *testing.T) {
 	clock.Show(1, 1)
 	clock.Show(1_000_000_001, 1_000_000_001)
 	tracker := NewTracker[int](o, clock)
-	rings := []*event.Ring{event.NewRing(64), event.NewRing(64)}
-	put := func(r *event.Ring, k event.Kind, number int32, ticks, token, last uint64, sizes ...int64) {
+	rings := []*ringtest.Ring{ringtest.New(64), ringtest.New(64)}
+	put := func(r *ringtest.Ring, k event.Kind, number int32, ticks, token, last uint64, sizes ...int64) {
 		var s event.Slot
-		s.SetHeader(k, event.Local, len(sizes), number)
+		ringtest.SetHeader(&s, k, event.Local, len(sizes), number)
 		s[event.WordTicks], s[event.WordToken], s[event.WordEnd] = ticks, token, last
 		r.Push(&s, sizes)
 	}
@@ -300,15 +301,15 @@ func TestOpenedTasks(t *testing.T) {
 		put(rings[0], event.Open, 0, 10+token, 100+token, 0xf00)
 	}
 	put(rings[0], event.Begin, 4, 1000, 100, 0, 7, 8, 9)
-	put(rings[0], event.Part, event.Place(0, 0), 1000, 100, 3000) // goes on in the other thread
-	put(rings[1], event.Run, event.Place(1, 0), 5000, 100, 9000)
+	put(rings[0], event.Part, ringtest.Place(0, 0), 1000, 100, 3000) // goes on in the other thread
+	put(rings[1], event.Run, ringtest.Place(1, 0), 5000, 100, 9000)
 	put(rings[0], event.Begin, 4, 6000, 101, 0)
 	put(rings[0], event.Runtimes, 0, 6500, 101, 0)
-	put(rings[0], event.Run, event.Place(0, 0), 6000, 101, 7000)
+	put(rings[0], event.Run, ringtest.Place(0, 0), 6000, 101, 7000)
 	put(rings[0], event.Begin, 5, 7100, 102, 0, 1)
-	put(rings[0], event.Run, event.Place(0, 0), 7100, 102, 7200)
-	put(rings[0], event.Run, event.Place(0, 0), 7300, 103, 7400) // its Begin was dropped
-	tracker.Drain(rings, math.MaxUint64)
+	put(rings[0], event.Run, ringtest.Place(0, 0), 7100, 102, 7200)
+	put(rings[0], event.Run, ringtest.Place(0, 0), 7300, 103, 7400) // its Begin was dropped
+	tracker.Drain(ringtest.List(rings...), math.MaxUint64)
 	if c := tracker.Counts(); c.Created != 3 || c.Started != 2 || c.Ended != 3 || c.Incomplete != 1 || tracker.Open() != 0 {
 		t.Errorf("%+v, %d open", c, tracker.Open())
 	}
@@ -325,10 +326,10 @@ func TestUnreadTasks(t *testing.T) {
 	clock.Show(1, 1)
 	clock.Show(1_000_000_001, 1_000_000_001)
 	tracker := NewTracker[int](o, clock)
-	ring := event.NewRing(64)
+	ring := ringtest.New(64)
 	put := func(k event.Kind, number int32, ticks, token, last uint64, sizes ...int64) {
 		var s event.Slot
-		s.SetHeader(k, event.Local, len(sizes), number)
+		ringtest.SetHeader(&s, k, event.Local, len(sizes), number)
 		s[event.WordTicks], s[event.WordToken], s[event.WordEnd] = ticks, token, last
 		ring.Push(&s, sizes)
 	}
@@ -336,10 +337,10 @@ func TestUnreadTasks(t *testing.T) {
 	put(event.Open, 0, 11, 101, 0xf00)
 	put(event.Begin, 0, 1000, 100, 0)
 	put(event.WaitStart, 1, 2000, 0, 0)
-	put(event.WaitEnd, 1, 5000, 1800, 0)                        // in which a task of 1800 ns ran that is only counted
-	put(event.Run, event.Place(0, 0), 1000, 100, 9000, 1800+50) // and one of 50 ns after it
+	put(event.WaitEnd, 1, 5000, 1800, 0)                           // in which a task of 1800 ns ran that is only counted
+	put(event.Run, ringtest.Place(0, 0), 1000, 100, 9000, 1800+50) // and one of 50 ns after it
 	ring.Count(3, event.Unread{Place: 0xf00, Created: 2, Begun: 3, Ended: 3, Ticks: 1850, Longest: 1800, HalfReported: 1, Waits: 5})
-	tracker.Drain([]*event.Ring{ring}, math.MaxUint64)
+	tracker.Drain(ringtest.List(ring), math.MaxUint64)
 	want := Counts{Created: 4, Started: 4, Ended: 4, Unread: 3, Waits: 6, WaitsLeft: 6}
 	if c := tracker.Counts(); c != want {
 		t.Errorf("%+v, want %+v", c, want)
@@ -375,10 +376,10 @@ func TestWaits(t *testing.T) {
 		clock.Show(1, 1)
 		clock.Show(1_000_000_001, 1_000_000_001)
 		tracker := NewTracker[int](h, clock)
-		rings := []*event.Ring{event.NewRing(64), event.NewRing(64)}
-		put := func(r *event.Ring, k event.Kind, f event.Flag, number int32, ticks, token, last uint64) {
+		rings := []*ringtest.Ring{ringtest.New(64), ringtest.New(64)}
+		put := func(r *ringtest.Ring, k event.Kind, f event.Flag, number int32, ticks, token, last uint64) {
 			var s event.Slot
-			s.SetHeader(k, f, 0, number)
+			ringtest.SetHeader(&s, k, f, 0, number)
 			s[event.WordTicks], s[event.WordToken], s[event.WordEnd] = ticks, token, last
 			r.Push(&s, nil)
 		}
@@ -387,11 +388,11 @@ func TestWaits(t *testing.T) {
 		put(rings[0], event.Create, event.Local, 0, 1000, 2, 7)
 		put(rings[0], event.WaitStart, counted, 0, 2000, 0, 0)
 		put(rings[0], event.WaitStart, counted, 1, 4000, 0, 0) // within task 1
-		put(rings[0], event.Run, event.Local, event.Place(0, 1), 5000, 2, 6000)
+		put(rings[0], event.Run, event.Local, ringtest.Place(0, 1), 5000, 2, 6000)
 		put(rings[0], event.WaitEnd, counted, 1, 9000, 0, 0)
-		put(rings[0], event.Run, event.Local, event.Place(0, 0), 3000, 1, 10_000)
+		put(rings[0], event.Run, event.Local, ringtest.Place(0, 0), 3000, 1, 10_000)
 		put(rings[0], event.WaitEnd, counted, 0, 11_000, 0, 1)
-		tracker.Drain(rings, math.MaxUint64)
+		tracker.Drain(ringtest.List(rings...), math.MaxUint64)
 		if r := h.ended[1]; math.Abs(r.Seconds-2e-6) > 1e-12 {
 			t.Errorf("flag %d: task 1 took %v s, want 2 µs", counted, r.Seconds)
 		}

@@ -5,17 +5,18 @@ import (
 	"testing"
 
 	"github.com/foretime/foretime/chamtool/internal/event"
+	"github.com/foretime/foretime/chamtool/internal/testkit/ringtest"
 )
 
 // program writes a program's events into the rings of its threads, in the order of time.
 type program struct {
-	rings []*event.Ring
+	rings []*ringtest.Ring
 }
 
 func newProgram(threads int) *program {
 	p := &program{}
 	for i := range threads {
-		p.rings = append(p.rings, event.NewRing(1<<12))
+		p.rings = append(p.rings, ringtest.New(1<<12))
 		p.push(i, event.ThreadStart, 0, 0, 1000, 0, 0)
 		if i > 0 { // the others wait for tasks
 			p.push(i, event.WaitStart, event.Counted, 0, 1000, 0, 0)
@@ -26,7 +27,7 @@ func newProgram(threads int) *program {
 
 func (p *program) push(lane int, k event.Kind, f event.Flag, number int32, at, token, word3 uint64, sizes ...int64) {
 	var s event.Slot
-	s.SetHeader(k, f, len(sizes), number)
+	ringtest.SetHeader(&s, k, f, len(sizes), number)
 	s[event.WordTicks], s[event.WordToken], s[3] = at, token, word3
 	if !p.rings[lane].Push(&s, sizes) {
 		panic("no room")
@@ -42,7 +43,7 @@ func (p *program) begin(lane int, at, token uint64) {
 }
 
 func (p *program) end(lane, depth int, start, at, token uint64) {
-	p.push(lane, event.Run, event.Local, event.Place(0, depth), start, token, at)
+	p.push(lane, event.Run, event.Local, ringtest.Place(0, depth), start, token, at)
 }
 
 func (p *program) wait(lane, depth int, from, to uint64, within func()) {
@@ -61,7 +62,7 @@ func newTracked() (*Tracker[int], *witness) {
 
 // part writes a part of a task at no depth.
 func (p *program) part(lane int, start, end, token uint64) {
-	p.push(lane, event.Part, event.Local, event.Place(0, 0), start, token, end)
+	p.push(lane, event.Part, event.Local, ringtest.Place(0, 0), start, token, end)
 }
 
 // An untied task goes on at another thread and creates a child there. Either that thread tells
@@ -81,12 +82,12 @@ func TestUntied(t *testing.T) {
 				p.end(1, 1, 1220, 1290, 2)
 			})
 			if elsewhere {
-				p.push(0, event.Run, event.Local, event.Place(-1, event.Elsewhere), 1200, 1, 1350, 80)
+				p.push(0, event.Run, event.Local, ringtest.Place(-1, event.Elsewhere), 1200, 1, 1350, 80)
 			} else {
 				p.end(1, 0, 1200, 1350, 1)
 			}
 			tracker, w := newTracked()
-			tracker.Drain(p.rings, math.MaxUint64)
+			tracker.Drain(ringtest.List(p.rings...), math.MaxUint64)
 			if c := tracker.Counts(); c.Created != 2 || c.Ended != 2 || c.Incomplete != 0 || !w.ended[1] || !w.ended[2] {
 				t.Errorf("%+v", c)
 			}
@@ -101,17 +102,17 @@ func TestCut(t *testing.T) {
 	p.open(0, 1000, 1)
 	p.end(1, 0, 1200, 1300, 1)
 	tracker, w := newTracked()
-	tracker.Drain(p.rings, 1050)
+	tracker.Drain(ringtest.List(p.rings...), 1050)
 	if len(w.ended) > 0 {
 		t.Fatal("a run after the cut was taken")
 	}
 	p.begin(0, 1010, 1)
 	p.part(0, 1010, 1100, 1)
-	tracker.Drain(p.rings, 1299)
+	tracker.Drain(ringtest.List(p.rings...), 1299)
 	if len(w.ended) > 0 {
 		t.Fatal("a run that ends after the cut was taken")
 	}
-	tracker.Drain(p.rings, 1300)
+	tracker.Drain(ringtest.List(p.rings...), 1300)
 	if c := tracker.Counts(); c.Ended != 1 || c.Incomplete != 0 || !w.ended[1] || p.rings[1].Tail() != p.rings[1].Head() {
 		t.Errorf("%+v", c)
 	}
@@ -130,7 +131,7 @@ func TestCancelled(t *testing.T) {
 	p.begin(1, 1110, 3)
 	p.end(1, 0, 1110, 1150, 3)
 	tracker, _ := newTracked()
-	tracker.Drain(p.rings, math.MaxUint64)
+	tracker.Drain(ringtest.List(p.rings...), math.MaxUint64)
 	if c := tracker.Counts(); c.Created != 3 || c.Cancelled != 1 || c.Ended != 2 || tracker.Open() != 0 {
 		t.Errorf("%+v, %d open", c, tracker.Open())
 	}
@@ -152,7 +153,7 @@ func TestExcludedTasks(t *testing.T) {
 		}
 	})
 	tracker, w := newTracked()
-	tracker.Drain(p.rings, math.MaxUint64)
+	tracker.Drain(ringtest.List(p.rings...), math.MaxUint64)
 	if c := tracker.Counts(); c.Created != 2 || c.Ended != 2 || w.excluded != 1 {
 		t.Errorf("%+v, %d excluded", c, w.excluded)
 	}
