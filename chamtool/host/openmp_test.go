@@ -56,7 +56,11 @@ func underOMPT(t *testing.T, env []string, program string, args ...string) (stdo
 func example(t *testing.T, compiler, name string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	compile(t, "", compiler, "-fopenmp", "-O2", "-g", "-Wall", "-Werror", "-o", path, "../examples/"+name+".c", "-lm")
+	source := "../examples/" + name + ".c"
+	if _, err := os.Stat(source); err != nil {
+		source = "testdata/" + name + ".c"
+	}
+	compile(t, "", compiler, "-fopenmp", "-O2", "-g", "-Wall", "-Werror", "-o", path, source, "-lm")
 	return path
 }
 

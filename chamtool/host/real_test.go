@@ -56,7 +56,7 @@ func testMPI(t *testing.T) {
 // The program of the measured makespans compiles against what it stands on.
 func TestRealMakespanCompiles(t *testing.T) {
 	mpitest.ForEachMPI(t, os.Getenv("PATH"), func(t *testing.T) {
-		out, err := exec.CommandContext(t.Context(), "mpicc", "-fopenmp", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", "testdata/chameleon", "../examples/makespan.c").CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), "mpicc", "-fopenmp", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", "testdata/chameleon", "testdata/makespan.c").CombinedOutput()
 		if err != nil {
 			t.Errorf("%v\n%s", err, out)
 		}

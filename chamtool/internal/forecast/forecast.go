@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretime/foretime/chamtool/internal/interval"
 	"github.com/foretime/foretime/chamtool/internal/mixture"
+	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -23,28 +24,32 @@ var (
 type expert int
 
 const (
-	periodic       expert = iota // the load one period ago; without a period, the last load
-	seasonal                     // the median of the loads whole periods ago
-	autoregression               // on the last loads
+	periodic expert = iota // the load one period ago; without a period, the last load
+	seasonal               // the median of the loads whole periods ago
 
-	experts = int(autoregression) + 1
+	experts = int(seasonal) + 1
 )
 
-// order is the number of loads that the autoregression looks back, and the longest period.
-const order = 6
+const (
+	// longestPeriod is the longest period in iterations.
+	longestPeriod = 6
+	// seasons is the number of past periods in the seasonal median: chosen, like the factor in
+	// findPeriod, on the loads of Sam(oa)² and on synthetic ones.
+	seasons = 8
+)
 
 // Model forecasts one series of loads.
 type Model struct {
-	law
-	logs  []float64 // of the loads
-	mix   mixture.Mixture
-	ends  interval.Ends
-	refit int // loads at which the law is fitted again
+	Period int       // iterations after which loads repeat; 1 if they do not
+	logs   []float64 // of the loads
+	mix    mixture.Mixture
+	ends   interval.Ends
+	search int // loads at which the period is searched again
 }
 
 // Fit begins with a history of loads in seconds, oldest first, of at least two.
 func Fit(history []float64) (*Model, error) {
-	m := &Model{law: law{Period: 1, minLog: -30, maxLog: 30}, mix: mixture.New(experts)}
+	m := &Model{Period: 1, mix: mixture.New(experts)}
 	for i, x := range history {
 		if err := m.Observe(x); err != nil {
 			return nil, fmt.Errorf("iteration %d: %w", i, err)
@@ -53,7 +58,7 @@ func Fit(history []float64) (*Model, error) {
 	if len(history) < 2 {
 		return nil, fmt.Errorf("%w: %d, want at least 2", ErrTooFew, len(history))
 	}
-	m.law = fit(m.logs)
+	m.Period = findPeriod(m.logs)
 	return m, nil
 }
 
@@ -67,19 +72,19 @@ func (m *Model) Observe(load float64) error {
 	}
 	y := math.Log(load)
 	if len(m.logs) > 0 {
-		answers := m.answers()
-		if len(m.logs) >= order { // no period can show in fewer
+		answers := m.answers(1)
+		if len(m.logs) >= longestPeriod { // no period can show in fewer
 			m.ends.Observe(math.Exp(m.mix.Answer(&answers)), load)
 		}
 		m.mix.Observe(&answers, y, [mixture.MaxExperts]float64{})
 	}
 	if m.logs = append(m.logs, y); len(m.logs) > longest {
 		m.logs = slices.Delete(m.logs, 0, longest/4)
-		m.refit = len(m.logs)
+		m.search = len(m.logs)
 	}
-	if n := len(m.logs); n >= m.refit {
-		m.law = fit(m.logs)
-		m.refit = n + max(1, n/4)
+	if n := len(m.logs); n >= m.search {
+		m.Period = findPeriod(m.logs)
+		m.search = n + max(1, n/4)
 	}
 	return nil
 }
@@ -88,45 +93,55 @@ func (m *Model) Observe(load float64) error {
 func (m *Model) Predict() uncertainty.Prediction { return m.ends.Around(m.Next()) }
 
 // Next returns the load that follows, in seconds.
-func (m *Model) Next() float64 {
-	answers := m.answers()
-	return math.Exp(m.mix.Answer(&answers))
+func (m *Model) Next() float64 { return m.Forecast(1)[0] }
+
+// Forecast returns the n loads that follow, in seconds.
+func (m *Model) Forecast(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		answers := m.answers(i + 1)
+		out[i] = math.Exp(m.mix.Answer(&answers))
+	}
+	return out
 }
 
-// answers returns the answers of all experts for the next load.
-func (m *Model) answers() (a mixture.Answers) {
+// answers returns the answers of all experts, as logarithms, for the load some iterations ahead,
+// from 1.
+func (m *Model) answers(ahead int) (a mixture.Answers) {
 	for k := range experts {
-		a[k] = m.answer(expert(k), m.logs, len(m.logs))
+		a[k] = m.answer(expert(k), ahead)
 	}
 	return a
 }
 
-// Forecast returns the n loads that follow. Each expert goes on from its own forecasts, and
-// is weighed by how it would have done so from earlier moments of the history.
-func (m *Model) Forecast(n int) []float64 {
-	mix := mixture.New(experts)
-	for from := 4; from < len(m.logs); from += max(1, from/4) {
-		then := fit(m.logs[:from])
-		for i, answers := range then.paths(m.logs[:from], len(m.logs)-from) {
-			mix.Observe(&answers, m.logs[from+i], [mixture.MaxExperts]float64{})
-		}
+// answer returns the logarithm of the load some iterations ahead, NaN where the expert sleeps.
+func (m *Model) answer(e expert, ahead int) float64 {
+	at := len(m.logs) - m.Period + (ahead-1)%m.Period
+	if at < 0 {
+		return math.NaN()
 	}
-	out := make([]float64, n)
-	for i, answers := range m.paths(m.logs, n) {
-		out[i] = math.Exp(mix.Answer(&answers))
+	if e == periodic {
+		return m.logs[at]
 	}
-	return out
+	var same []float64
+	for ; at >= 0 && len(same) < seasons; at -= m.Period {
+		same = append(same, m.logs[at])
+	}
+	return stats.Median(same)
 }
 
-// paths returns the experts' answers for n loads, each from those it gave before.
-func (l *law) paths(logs []float64, n int) []mixture.Answers {
-	out := make([]mixture.Answers, n)
-	for k := range experts {
-		own := slices.Clone(logs)
-		for i := range out {
-			out[i][k] = l.answer(expert(k), own, len(logs))
-			own = append(own, out[i][k])
+// findPeriod returns the lag at which a series is closest to itself. A longer one must be clearly
+// closer than a shorter one, or its multiples win by chance.
+func findPeriod(logs []float64) int {
+	best, least := 1, math.Inf(1)
+	for lag := 1; lag <= longestPeriod && len(logs)-lag >= 2; lag++ {
+		sum := 0.0
+		for i := lag; i < len(logs); i++ {
+			sum += math.Abs(logs[i] - logs[i-lag])
+		}
+		if d := sum / float64(len(logs)-lag); d < 0.6*least {
+			best, least = lag, d
 		}
 	}
-	return out
+	return best
 }

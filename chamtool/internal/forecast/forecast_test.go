@@ -41,44 +41,18 @@ func TestExactlyPeriodic(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		each := m.paths(m.logs, 100)
 		for i, got := range m.Forecast(100) {
 			want := 1 + float64((n+i)%2)
 			if math.Abs(got-want) > 1e-6*want {
 				t.Fatalf("%d loads, %d ahead: %v, want %v", n, i+1, got, want)
 			}
-			for k, y := range each[i][:experts] {
+			answers := m.answers(i + 1)
+			for k, y := range answers[:experts] {
 				if math.Abs(math.Exp(y)-want) > 1e-6*want {
 					t.Fatalf("expert %d of %d loads, %d ahead: %v, want %v", k, n, i+1, math.Exp(y), want)
 				}
 			}
 		}
-	}
-}
-
-// An autoregression is found where there is one: x = 0.8 x' + noise about a
-// mean, whose best one-step forecast has the noise's own error.
-func TestFindsTheAutoregression(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 5))
-	logs, y := make([]float64, 600), 0.0
-	for i := range logs {
-		y = 0.8*y + 0.1*r.NormFloat64()
-		logs[i] = math.Exp(y)
-	}
-	m, err := Fit(logs[:400])
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := 0.0
-	for i := 400; i < 600; i++ {
-		sum += math.Abs(m.answer(autoregression, m.logs, len(m.logs))-math.Log(logs[i])) / 200
-		if err := m.Observe(logs[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// The mean of |N(0, 0.1)| is 0.0798; a fifth above it is allowed.
-	if sum > 0.096 {
-		t.Errorf("mean error %v, the noise alone has 0.08", sum)
 	}
 }
 
@@ -108,8 +82,7 @@ func TestDegenerate(t *testing.T) {
 	}
 }
 
-// Whatever the history, the far future stays finite, above zero and near what
-// was seen.
+// Whatever the history, the far future stays within what was seen.
 func TestNeverExplodes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		history := rapid.SliceOfN(rapid.Float64Range(1e-3, 1e3), 2, 60).Draw(t, "history")
@@ -118,7 +91,8 @@ func TestNeverExplodes(t *testing.T) {
 			t.Fatal(err)
 		}
 		future := m.Forecast(300)
-		for _, answers := range m.paths(m.logs, 300) {
+		for i := range 300 {
+			answers := m.answers(i + 1)
 			for _, y := range answers[:experts] {
 				if !math.IsNaN(y) {
 					future = append(future, math.Exp(y))
@@ -130,7 +104,7 @@ func TestNeverExplodes(t *testing.T) {
 			low, high = math.Min(low, x), math.Max(high, x)
 		}
 		for _, x := range future {
-			if !(x >= low/3) || !(x <= high*3) {
+			if !(x >= low*(1-1e-9)) || !(x <= high*(1+1e-9)) {
 				t.Fatalf("%v after loads from %v to %v", x, low, high)
 			}
 		}
@@ -179,32 +153,12 @@ func TestNeverFarBehindTheLastLoad(t *testing.T) {
 	}
 }
 
-// From its own forecasts growth goes on, and nothing explodes.
-func TestRecursiveGrowth(t *testing.T) {
-	series := make([]float64, 100)
-	for i := range series {
-		series[i] = math.Pow(1.02, float64(i))
-	}
-	m, err := Fit(series[:60])
-	if err != nil {
-		t.Fatal(err)
-	}
-	ahead := m.Forecast(40)
-	for i, y := range ahead {
-		if math.Abs(y/series[60+i]-1) > 0.05 {
-			t.Fatalf("load %d is %v, want %v", i, y, series[60+i])
+// TestSeasonal wants the median of the loads whole periods ago, however far ahead.
+func TestSeasonal(t *testing.T) {
+	m := Model{Period: 2, logs: []float64{0, 5, 1, 6, 4, 9}}
+	for i, want := range []float64{1, 6, 1, 6} {
+		if got := m.answer(seasonal, i+1); got != want {
+			t.Errorf("%d ahead: %v, want %v", i+1, got, want)
 		}
-	}
-}
-
-// TestSeasonalOfKnown takes the median of what came true: forecasts do not count.
-func TestSeasonalOfKnown(t *testing.T) {
-	l := law{Period: 2}
-	logs := []float64{0, 1, 1, 1, 9, 9} // of which the last two are forecasts
-	if got := l.answer(seasonal, logs, 4); got != 0.5 {
-		t.Errorf("%v, want the median of 1 and 0", got)
-	}
-	if got := l.answer(seasonal, logs, 5); got != 1 {
-		t.Errorf("%v, want the median of 9, 1 and 0", got)
 	}
 }

@@ -1,4 +1,4 @@
-// The part of the runtime's interface that examples/makespan.c stands on, as the
+// The part of the runtime's interface that makespan.c stands on, as the
 // runtime's header has it, so that it compiles without the runtime.
 #include <stdint.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * 20.25 s. The first argument's size tells a task's time, as in programs that
  * compute.
  *
- *   mpicc -fopenmp -O2 -o makespan chamtool/examples/makespan.c -lchameleon
+ *   mpicc -fopenmp -O2 -o makespan chamtool/host/testdata/makespan.c -lchameleon
  *   OMP_NUM_THREADS=1 mpirun -n 4 ./makespan [ITERATIONS [TASKS [MS0 [MS]]]]
  */
 #include <chameleon.h>

@@ -2,7 +2,7 @@
  * task for each place of the next queen in the first rows, plain recursion below.
  * It counts its tasks itself.
  *
- *   clang -fopenmp -O2 -g -o queens chamtool/examples/queens.c
+ *   clang -fopenmp -O2 -g -o queens chamtool/host/testdata/queens.c
  *   OMP_TOOL_LIBRARIES=$PWD/libchamtool.so ./queens [N [ROWS]]
  */
 #include <stdio.h>
