@@ -121,20 +121,32 @@ func TestRealClauses(t *testing.T) {
 	}
 }
 
-// A thread that waits for critical, ordered or a lock waits, at the line of the lock, and does not
-// compute there; nor does its task.
+// A thread that waits for critical, ordered, a lock or an earlier iteration waits, at the line of the
+// lock, and does not compute there; nor does its task. What the others compute is not its time: of
+// a thread that sleeps with the lock the sleep is seen.
 func TestRealLocks(t *testing.T) {
 	needOpenMP(t)
+	tool, _ := need(t)
 	program := filepath.Join(t.TempDir(), "locks")
 	compile(t, "", "clang", "-fopenmp", "-O1", "-g", "-Wall", "-Werror", "-o", program, "testdata/locks.c")
-	for kind, line := range map[string]int{"critical": 26, "ordered": 32, "lock": 38, "tasks": 47} {
+	for kind, line := range map[string]int{"critical": 26, "ordered": 32, "lock": 38, "tasks": 47, "sleep": 54, "doacross": 60, "nest": 0} {
 		t.Run(kind, func(t *testing.T) {
-			_, logs := underOMPT(t, nil, program, kind)
+			_, logs := underOMPT(t, []string{"LD_PRELOAD=" + tool}, program, kind)
 			j, err := job.Load(t.Context(), logs, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			f := j.Figures()
+			computing := map[string][2]float64{"sleep": {0, 0.05}, "nest": {0.4, 0.55}}[kind] // of 150 times a millisecond
+			if computing[1] == 0 {
+				computing = [2]float64{0.13, 0.2}
+			}
+			if r := f.Times.Ranks[0]; r.Computing < computing[0] || r.Computing > computing[1] || kind == "sleep" && r.Stopped < 0.12 {
+				t.Errorf("%+v, want %v s of computing", r, computing)
+			}
+			if line == 0 {
+				return
+			}
 			name := fmt.Sprintf("waiting for the lock at locks:main (locks.c:%d)", line)
 			i := slices.IndexFunc(f.Times.Losses, func(l job.Loss) bool { return l.Name == name })
 			if i < 0 || i > 2 {

@@ -45,6 +45,7 @@ type consumer struct {
 	began     time.Time
 	load      machineLoad               // when the tool was loaded
 	early     summary.Early             // what was before
+	mpiInit   time.Duration             // later
 	waited    time.Duration             // the program waited for the tool's start
 	opened    time.Time                 // the session, when its clock began
 	preparing time.Duration             // of waited, after that
@@ -202,12 +203,12 @@ func graph() (g event.Graph, known bool) {
 	return g, known
 }
 
-// readEarly returns what the program did before its first use of OpenMP, and when the tool began
-// to start, in ns; 0 if it did so before.
+// readEarly returns what the program did before its first use of OpenMP, less MPI_Init after it, since
+// the last call, and when the tool began to start, in ns; 0 if it did so before.
 func readEarly() (e summary.Early, began uint64) {
 	var ns, cpu, calls, at C.uint64_t
 	C.chamtool_early(&ns, &cpu, &calls, &at)
-	return summary.Early{Seconds: float64(ns) / 1e9, CPU: float64(cpu) / 1e9, Calls: int(calls)}, uint64(at)
+	return summary.Early{Seconds: float64(int64(ns)) / 1e9, CPU: float64(int64(cpu)) / 1e9, Calls: int(calls)}, uint64(at)
 }
 
 // place fixes where files are read and written, whatever directory the program
@@ -383,12 +384,15 @@ func (c *consumer) summarize(s *summary.Summary) {
 	now := readMachineLoad()
 	s.Online, s.Others = c.load.others(now)
 	s.CPUSeconds = max(0, (now.own - c.load.own).Seconds())
+	later, _ := readEarly()
+	c.mpiInit += time.Duration(-1e9 * later.Seconds)
+	c.early.Calls += later.Calls
 	s.AddEarly(c.early)
 	ending := time.Duration(0)
 	if !c.stopped.IsZero() {
 		ending = time.Since(c.stopped)
 	}
-	s.AddWait(c.waited+ending, c.preparing+ending)
+	s.AddWait(c.waited+ending, c.preparing+c.mpiInit+ending)
 	s.Program, s.Began = c.program, c.began.Format(time.RFC3339)
 	if len(c.config.LogFormats) == 0 {
 		return

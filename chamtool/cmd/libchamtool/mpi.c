@@ -43,8 +43,11 @@ void *find_next(const char *name, const char *library) {
 
 static __thread int in_mpi; // calls that contain the present one: MPI's Fortran functions may call those of C
 
-// call_early makes a call before the first use of OpenMP, which is no work of the program.
-static long call_early(mpi_function next, WORDS) {
+// call_early makes a call that is no work of the program: MPI_Init, or one before the first use of
+// OpenMP. r is NULL there.
+static long call_early(struct ring *r, mpi_function next, WORDS) {
+    int computes = r && r->since;
+    if (computes) stop_computing(r, ticks());
     uint64_t begin = nanoseconds(CLOCK_MONOTONIC), cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
     in_mpi++;
     long result = next(GIVEN);
@@ -52,14 +55,16 @@ static long call_early(mpi_function next, WORDS) {
     atomic_fetch_add(&early.calls, 1);
     atomic_fetch_sub(&early.ns, nanoseconds(CLOCK_MONOTONIC) - begin);
     atomic_fetch_sub(&early.cpu, nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+    if (computes) start_computing(r, ticks());
     return result;
 }
 
 static long call_mpi(mpi_function *next, const char *name, void *place, WORDS) {
     if (!*next && !(*next = (mpi_function)find_next(name, "libmpi"))) return MPI_ERROR;
-    struct ring *r = on() && !in_mpi ? my_ring() : NULL;
-    if (!r && !in_mpi) return call_early(*next, GIVEN);
-    if (!r) return (*next)(GIVEN);
+    static _Atomic int initialized; // the first call is MPI_Init
+    if (in_mpi) return (*next)(GIVEN);
+    struct ring *r = on() ? my_ring() : NULL;
+    if (!atomic_exchange(&initialized, 1) || !r) return call_early(r, *next, GIVEN);
     uint64_t begin = ticks(), computes = r->since;
     stop_computing(r, begin);
     in_mpi++;

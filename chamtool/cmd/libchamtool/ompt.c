@@ -693,30 +693,58 @@ static int on_control(uint64_t command, uint64_t modifier, void *arg, const void
 
 // ---- locks --------------------------------------------------------------------
 
-static __thread uint64_t locking; // tick at which the thread came to a lock
+static __thread struct {
+    uint64_t at;  // tick at which the thread came to a lock
+    int computed; // it computed until then
+} locking;
 
-static void on_mutex_acquire(int kind, unsigned hint, unsigned how, uint64_t lock, const void *address) {
-    (void)hint, (void)how, (void)lock, (void)address;
-    if (on()) locking = kind == OMPT_TEST_LOCK || kind == OMPT_TEST_NEST_LOCK ? 0 : ticks();
+// begin_locking stops the thread's computing: it may spin until it has the lock.
+static void begin_locking(void) {
+    locking.at = ticks();
+    locking.computed = own_ring && own_ring->since;
+    if (locking.computed) stop_computing(own_ring, locking.at);
 }
 
-// on_mutex_acquired counts the wait for critical, ordered or a lock as a wait of the task that the
-// thread is in.
-static void on_mutex_acquired(int kind, uint64_t lock, const void *address) {
-    (void)kind, (void)lock;
+// end_locking counts the wait as one of the task that the thread is in.
+static void end_locking(uint64_t place) {
     struct ring *r;
-    if (!on() || !locking || !(r = my_ring())) return;
-    uint64_t at = ticks(), waited = at - locking, place = (uint64_t)(uintptr_t)address;
+    if (!on() || !locking.at || !(r = my_ring())) return;
+    uint64_t at = ticks(), waited = at - locking.at;
     struct under_way *run = innermost(r);
     struct task *t = current_task(r);
-    pause_task(r, t, locking);
+    pause_task(r, t, locking.at);
     resume_task(t, at);
     run->inner += waited;
     run->unreported += waited;
-    if (!r->computing || !r->since) return;
-    stop_computing(r, locking);
+    locking.at = 0;
+    if (!locking.computed) return;
     add_time(r, TIME_LOCK, place_of(r, of_runtime(place) ? caller() : place), waited);
     start_computing(r, at);
+}
+
+static void on_mutex_acquire(int kind, unsigned hint, unsigned how, uint64_t lock, const void *address) {
+    (void)hint, (void)how, (void)lock, (void)address;
+    if (on() && kind != OMPT_TEST_LOCK && kind != OMPT_TEST_NEST_LOCK) begin_locking();
+}
+
+static void on_mutex_acquired(int kind, uint64_t lock, const void *address) {
+    (void)kind, (void)lock;
+    end_locking((uint64_t)(uintptr_t)address);
+}
+
+// on_nest_lock hears of a lock that the thread has already, in place of on_mutex_acquired.
+static void on_nest_lock(int endpoint, uint64_t lock, const void *address) {
+    (void)lock;
+    if (endpoint == OMPT_BEGIN) end_locking((uint64_t)(uintptr_t)address);
+}
+
+// __kmpc_doacross_wait waits for an earlier iteration of an ordered loop, which no event reports.
+EXPORT void __kmpc_doacross_wait(void *place, int32_t thread, const int64_t *iteration) {
+    static void (*next)(void *, int32_t, const int64_t *);
+    if (!next) next = (void (*)(void *, int32_t, const int64_t *))find_next("__kmpc_doacross_wait", "omp");
+    if (on()) begin_locking();
+    next(place, thread, iteration);
+    end_locking((uint64_t)(uintptr_t)__builtin_return_address(0));
 }
 
 // ---- threads ----------------------------------------------------------------
@@ -794,7 +822,7 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
         {OMPT_IMPLICIT_TASK, (ompt_function)on_implicit_task, "implicit task"},
         {OMPT_TASK_CREATE, (ompt_function)on_task_create, "task create"}, {OMPT_TASK_SCHEDULE, (ompt_function)on_task_schedule, "task schedule"},
         {OMPT_WORK, (ompt_function)on_work, "work"}, {OMPT_SYNC_REGION_WAIT, (ompt_function)on_sync_wait, "wait"}, {OMPT_SYNC_REGION, (ompt_function)on_sync_region, "sync region"},
-        {OMPT_MUTEX_ACQUIRE, (ompt_function)on_mutex_acquire, "mutex acquire"}, {OMPT_MUTEX_ACQUIRED, (ompt_function)on_mutex_acquired, "mutex acquired"},
+        {OMPT_MUTEX_ACQUIRE, (ompt_function)on_mutex_acquire, "mutex acquire"}, {OMPT_MUTEX_ACQUIRED, (ompt_function)on_mutex_acquired, "mutex acquired"}, {OMPT_NEST_LOCK, (ompt_function)on_nest_lock, "nest lock"},
         {OMPT_CONTROL_TOOL, (ompt_function)on_control, "control tool"}, {OMPT_DEPENDENCES, (ompt_function)on_dependences, "dependences"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

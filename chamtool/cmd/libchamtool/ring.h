@@ -32,7 +32,7 @@ extern struct tool {
 extern __thread struct ring *own_ring HIDDEN __attribute__((tls_model("initial-exec")));
 
 // early is the time from the loading of the library to the first use of OpenMP without the
-// calls of MPI in it.
+// calls of MPI in it, and without MPI_Init wherever that is.
 extern struct early {
     _Atomic uint64_t ns, cpu, calls; // cpu is the process's, in ns; calls are those of MPI
     _Atomic uint64_t began;          // when the tool began to start, in ns of the monotonic clock

@@ -47,6 +47,7 @@ static struct ring *make_ring(void) {
 }
 
 struct ring *first_ring(void) {
+    uint64_t from = ticks();
     struct ring *r = adopt();
     if (!r) r = make_ring();
     if (!r) {
@@ -56,6 +57,7 @@ struct ring *first_ring(void) {
     r->depth = r->shown = 0;
     r->initial = NULL;
     pthread_setspecific(leaving, r);
+    add(&r->calls, ticks() - from);
     return own_ring = r;
 }
 

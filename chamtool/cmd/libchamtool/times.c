@@ -9,8 +9,8 @@ enum { LONG_TICKS = 50000 };
 
 struct early early;
 
-// chamtool_early returns the time before the first use of OpenMP, and when the tool began to start,
-// once: a program may load its runtime again.
+// chamtool_early returns the time since it was last called, and when the tool began to start, once:
+// a program may load its runtime again.
 void chamtool_early(uint64_t *ns, uint64_t *cpu, uint64_t *calls, uint64_t *began) {
     *ns = atomic_exchange(&early.ns, 0);
     *cpu = atomic_exchange(&early.cpu, 0);

@@ -178,7 +178,7 @@ struct settings {
 // Functions of C that Go calls.
 struct ring *chamtool_rings(void);               // newest first, linked by next
 void chamtool_clock(uint64_t *ticks, uint64_t *ns); // one moment on both clocks
-void chamtool_early(uint64_t *ns, uint64_t *cpu, uint64_t *calls, uint64_t *began); // before the first use of OpenMP: outside of MPI, and calls of MPI; when the tool began to start
+void chamtool_early(uint64_t *ns, uint64_t *cpu, uint64_t *calls, uint64_t *began); // before the first use of OpenMP: outside of MPI, less MPI_Init after it; calls of MPI; when the tool began to start
 uint64_t chamtool_thread_cpu(void);              // ns of the calling thread
 void chamtool_say(const char *line);             // kept until a thread of the program prints it
 void chamtool_wake(void);                        // the reader

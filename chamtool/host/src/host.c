@@ -227,11 +227,8 @@ static void find_tool(void) {
     uint64_t before = cpu_now(CLOCK_THREAD_CPUTIME_ID);
     const char *enabled = getenv("CHAMELEON_TOOL");
     if (enabled && (!strcmp(enabled, "0") || !strcmp(enabled, "disabled"))) return;
-    start_result_t *(*linked)(unsigned) = (start_result_t * (*)(unsigned)) dlsym(RTLD_NEXT, "cham_t_start_tool");
     const char *list = getenv("CHAMELEON_TOOL_LIBRARIES"), *older = getenv("CHAM_TOOL_DIR");
-    if (linked) {
-        host.tool = linked(10);
-    } else if (list && *list) {
+    if (list && *list) {
         char *paths = strdup(list), *rest = paths, *path;
         while (!host.tool && (path = strsep(&rest, ":"))) if (*path) try_tool(path);
         free(paths);

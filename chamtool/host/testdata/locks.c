@@ -1,5 +1,5 @@
-// Threads that exclude one another, a millisecond at a time: locks critical|ordered|lock|tasks.
-// With several threads all but one wait.
+// Threads that exclude one another, a millisecond at a time: locks critical|ordered|lock|tasks|
+// sleep|doacross|nest. With several threads all but one wait; those of nest do not.
 #include <omp.h>
 #include <string.h>
 #include <time.h>
@@ -46,6 +46,30 @@ int main(int argc, char **argv) {
 #pragma omp task
 #pragma omp critical
             compute();
+        }
+    }
+    if (!strcmp(kind, "sleep")) {
+#pragma omp parallel for schedule(static)
+        for (int i = 0; i < TIMES; i++) {
+#pragma omp critical
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+        }
+    } else if (!strcmp(kind, "doacross")) {
+#pragma omp parallel for schedule(static, 1) ordered(1)
+        for (int i = 0; i < TIMES; i++) {
+#pragma omp ordered depend(sink : i - 1)
+            compute();
+#pragma omp ordered depend(source)
+        }
+    } else if (!strcmp(kind, "nest")) {
+#pragma omp parallel
+        {
+            omp_nest_lock_t own;
+            omp_init_nest_lock(&own);
+            omp_set_nest_lock(&own);
+            omp_set_nest_lock(&own);
+            for (int i = 0; i < TIMES; i++) compute();
+            omp_destroy_nest_lock(&own);
         }
     }
     omp_destroy_lock(&lock);

@@ -26,12 +26,14 @@ import (
 // newReplayCommand returns replay, which predicts the tasks of logs as a running program
 // would.
 func newReplayCommand(env *cli.Env) *cobra.Command {
-	var format, model string
+	var model string
 	var fraction float64
 	var out cli.Output
 	c := &cobra.Command{
 		Use:   "replay FILE...",
 		Short: "Predict every task of logs before learning from it, as in a running program",
+		Long: `Predict every task of logs, plain or compressed with gzip, from the tasks that had ended when
+it started, as in a running program, and compare with simple rules.`,
 		Example: `  chamtool replay logs/chamtool_rank_*.csv
   chamtool replay logs/chamtool_rank_0.csv --train-fraction 0.3 --plot predicted.svg`,
 		Args: cobra.MinimumNArgs(1),
@@ -40,7 +42,7 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			logs, err := loadTables(cmd.Context(), env, args, format)
+			logs, err := loadTables(cmd.Context(), env, args)
 			if err != nil {
 				return err
 			}
@@ -68,8 +70,6 @@ func newReplayCommand(env *cli.Env) *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&format, "format", "auto", "file format: auto, csv or tab, each also compressed with gzip")
-	cli.Values(c, "format", "auto", "csv", "tab")
 	flags.StringVar(&model, "model", "auto", "model: "+strings.Join(perfmodel.Names(), ", "))
 	cli.Values(c, "model", perfmodel.Names()...)
 	flags.Float64Var(&fraction, "train-fraction", 0, "fraction of each file, from its start, whose predictions are not scored")
@@ -87,17 +87,13 @@ func modelOptions(model string) (perfmodel.Options, error) {
 }
 
 // loadTables reads files and warns of lines that cannot be used.
-func loadTables(ctx context.Context, env *cli.Env, paths []string, format string) ([]*replay.Table, error) {
-	f, err := task.ParseFormat(format)
-	if err != nil {
-		return nil, cli.Usagef("--format: %w", err)
-	}
+func loadTables(ctx context.Context, env *cli.Env, paths []string) ([]*replay.Table, error) {
 	progress := env.Progress("read", sizeOf(paths))
 	defer progress.Done()
 	var tables []*replay.Table
 	for _, path := range paths {
 		t := replay.NewTable(path)
-		l, err := task.Scan(ctx, path, task.Options{Format: f, Add: t.Add, Read: func(bytes int) { progress.Add(int64(bytes)) }})
+		l, err := task.Scan(ctx, path, task.Options{Add: t.Add, Read: func(bytes int) { progress.Add(int64(bytes)) }})
 		if err != nil {
 			return nil, err
 		}

@@ -250,8 +250,12 @@ func timesTable(p *cli.Page, f job.Figures) {
 	if t.Efficiency != nil {
 		efficiencyLine(p, t)
 	}
-	if t.Slowdown > 0 {
-		p.Line("the tool made the run about %.2f times slower: %s s in its callbacks, %s s of CPU time on threads of its own, %s s to start and end", t.Slowdown, cli.Text(t.Callbacks), cli.Text(t.Tool), cli.Text(t.Start))
+	if t.Slowdown[0] > 0 {
+		factor := fmt.Sprintf("%.2f", t.Slowdown[0])
+		if most := fmt.Sprintf("%.2f", t.Slowdown[1]); most != factor {
+			factor += " to " + most
+		}
+		p.Line("the tool made the run about %s times slower: %s s in its callbacks, %s s of CPU time on threads of its own, %s s to start and end", factor, cli.Text(t.Callbacks), cli.Text(t.Tool), cli.Text(t.Start))
 	}
 	table := p.Table("rank", "thread", "computing s", "not running s", "waiting s", "MPI s", "outside of regions s")
 	all := t.Threads
@@ -293,6 +297,9 @@ func savingText(s job.Saving) string {
 func spanFigures(g *job.Graph, unit string) string {
 	if g.Lost > 0 {
 		return fmt.Sprintf("at least %s%s: parallelism at most %s, %s had no room", cli.Text(g.Span), unit, cli.Text(g.Parallelism), plural.Count(int(g.Lost), "dependence"))
+	}
+	if g.Loops {
+		return fmt.Sprintf("%s%s with loops as their threads ran them: parallelism at least %s", cli.Text(g.Span), unit, cli.Text(g.Parallelism))
 	}
 	return fmt.Sprintf("%s%s: parallelism %s", cli.Text(g.Span), unit, cli.Text(g.Parallelism))
 }

@@ -52,12 +52,9 @@ const (
 // slot. The sizes beyond are summed into the last one.
 const MaxSizes = 15 * Words
 
-// MaxDepth bounds the tasks that run within each other on one thread. Tasks nested deeper are
-// Lost.
-const MaxDepth = 65535
-
-// Elsewhere is the depth of a Run that another thread than the ring's ran.
-const Elsewhere = MaxDepth
+// Elsewhere is the depth of a Run that another thread than the ring's ran. Tasks nested as deep on
+// one thread are Lost.
+const Elsewhere = 65535
 
 // Slot is one slot of a ring.
 //

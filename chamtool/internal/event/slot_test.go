@@ -27,7 +27,7 @@ func TestHeader(t *testing.T) {
 }
 
 func TestPlace(t *testing.T) {
-	for _, tt := range []struct{ core, depth int }{{-1, 0}, {0, 0}, {511, event.MaxDepth - 1}} {
+	for _, tt := range []struct{ core, depth int }{{-1, 0}, {0, 0}, {511, event.Elsewhere - 1}} {
 		var s event.Slot
 		ringtest.SetHeader(&s, event.Run, event.Local, 1, ringtest.Place(tt.core, tt.depth))
 		if s.Core() != tt.core || s.Depth() != tt.depth || s.Sizes() != 1 || !s.Valid() {

@@ -13,6 +13,6 @@ func ExampleFit() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("period %d, next %.1f s, then %.1f\n", m.Period, m.Next(), m.Forecast(2)[1])
+	fmt.Printf("period %d, next %.1f s, then %.1f\n", m.Period, m.Predict().Value, m.Forecast(2)[1])
 	// Output: period 2, next 1.0 s, then 3.0
 }

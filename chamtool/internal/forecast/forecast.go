@@ -90,10 +90,7 @@ func (m *Model) Observe(load float64) error {
 }
 
 // Predict returns the load that follows in seconds, with an interval by the earlier forecasts.
-func (m *Model) Predict() uncertainty.Prediction { return m.ends.Around(m.Next()) }
-
-// Next returns the load that follows, in seconds.
-func (m *Model) Next() float64 { return m.Forecast(1)[0] }
+func (m *Model) Predict() uncertainty.Prediction { return m.ends.Around(m.Forecast(1)[0]) }
 
 // Forecast returns the n loads that follow, in seconds.
 func (m *Model) Forecast(n int) []float64 {

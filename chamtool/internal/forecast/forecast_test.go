@@ -75,7 +75,7 @@ func TestDegenerate(t *testing.T) {
 			if err != nil {
 				return
 			}
-			if p := m.Next(); !(p > 0) {
+			if p := m.Predict().Value; !(p > 0) {
 				t.Errorf("%v", p)
 			}
 		})
@@ -140,7 +140,7 @@ func TestNeverFarBehindTheLastLoad(t *testing.T) {
 			}
 			ours, last := 0.0, 0.0
 			for i := fitted; i < len(series); i++ {
-				ours += math.Abs(m.Next()-series[i]) / series[i]
+				ours += math.Abs(m.Predict().Value-series[i]) / series[i]
 				if err := m.Observe(series[i]); err != nil {
 					t.Fatal(err)
 				}

@@ -54,7 +54,7 @@ func TestRecordedLoads(t *testing.T) {
 		sum := 0.0
 		var each [experts]float64
 		for _, load := range loads[known : known+steps] {
-			sum += math.Abs(m.Next()-load) / load
+			sum += math.Abs(m.Predict().Value-load) / load
 			answers := m.answers(1)
 			for k := range each {
 				each[k] += math.Abs(math.Exp(answers[k])-load) / load

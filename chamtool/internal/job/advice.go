@@ -190,7 +190,7 @@ func (f *Figures) taskAdvice() string {
 	if g != nil && g.Parallelism < chainParallelism*float64(f.Lost.Threads) { // tasks that were created were not ready
 		enough := max(1, int(g.Parallelism+0.5))
 		advice := fmt.Sprintf("the longest chain takes %.3g of %.3g s of work, which on average is enough for %s: break it up", g.Span, g.Work, plural.Count(enough, "thread"))
-		if enough < f.Lost.Threads {
+		if enough < f.Lost.Threads && !g.Loops {
 			advice += ", or use fewer threads"
 		}
 		return advice

@@ -176,12 +176,11 @@ func (j *Job) slowdowns() []float64 {
 		return paces
 	}
 	all, own := map[string][]float64{}, make([]map[string][]float64, len(j.Ranks))
-	var kinds kindNames
 	for i, one := range j.Ranks {
 		own[i] = map[string][]float64{}
 		for n := range one.Log.Rows {
 			r := &one.Log.Rows[n]
-			key := kinds.name(r)
+			key := r.Entry + " " + string(r.Sizes.AppendText(nil))
 			all[key], own[i][key] = append(all[key], r.Seconds), append(own[i][key], r.Seconds)
 		}
 	}

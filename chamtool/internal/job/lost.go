@@ -7,7 +7,6 @@ import (
 
 	"github.com/foretime/foretime/chamtool/internal/balance"
 	"github.com/foretime/foretime/chamtool/internal/event"
-	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -163,26 +162,6 @@ func (j *Job) rounds() []RankRound {
 
 // iterationOf returns the number of the iteration.
 func iterationOf(r RankRound) int { return r.Iteration }
-
-// kindNames names what tasks of one function and of equal sizes share. Equal names share memory.
-type kindNames struct {
-	names map[string]string
-	text  []byte
-}
-
-func (k *kindNames) name(r *task.Row) string {
-	k.text = append(append(k.text[:0], r.Entry...), ' ')
-	k.text = r.Sizes.AppendText(k.text)
-	name, ok := k.names[string(k.text)]
-	if !ok {
-		if k.names == nil {
-			k.names = map[string]string{}
-		}
-		name = string(k.text)
-		k.names[name] = name
-	}
-	return name
-}
 
 // createdImbalance returns the imbalance of an iteration, had each rank run the tasks that it
 // created: all take as long as the mean.

@@ -25,7 +25,7 @@ type Times struct {
 	Callbacks float64      `json:"callback_seconds"`      // of the tool, on the program's threads
 	Tool      float64      `json:"tool_seconds"`          // of CPU, on threads of its own
 	Start     float64      `json:"start_and_end_seconds"` // in which the program waited for the tool, of the rank with the most
-	Slowdown  float64      `json:"slowdown"`              // by all, as a factor of the slowest rank
+	Slowdown  [2]float64   `json:"slowdown"`              // by all, at least and at most, as a factor of the slowest rank; 0 if unknown
 }
 
 // Efficiency holds the figures of all ranks together. It is nil, unknown, if a rank has no log.
@@ -175,10 +175,11 @@ func (j *Job) times() *Times {
 	return t
 }
 
-// addTool adds the time of the tool on a rank with a number of threads. The slowdown is the CPU
-// time of the process over what is left without the tool: other programs on the machine do not
-// change it, as they do the wall time. The tool's own threads slow the program's if these use all
-// processors. The program waits while the tool starts and ends, which counts by the wall time.
+// addTool adds the time of the tool on a rank with a number of threads. The slowdown is at most the
+// CPU time of the process over what is left without the tool: other programs on the machine do not
+// change it. It is at least the same of the time that its threads had, which they may have slept.
+// The tool's own threads slow the program's if these use all processors. The program waits while
+// the tool starts and ends, which counts by the wall time.
 func (t *Times) addTool(s *summary.Summary, threads int) {
 	if s.Callbacks == nil || !(s.CPUSeconds > 0) {
 		return
@@ -189,13 +190,15 @@ func (t *Times) addTool(s *summary.Summary, threads int) {
 	if s.Processors > 0 && s.Processors <= threads {
 		tool += s.ToolCPUSeconds
 	}
-	share := min(tool/s.CPUSeconds, mostToolShare)
 	t.Start = max(t.Start, s.StartAndEnd)
-	waited := 0.0 // relative to the run
-	if run := s.RunSeconds + s.Early.Seconds; run > 0 {
-		waited = s.StartAndEnd / run
+	run := s.RunSeconds + s.Early.Seconds
+	if !(run > 0) {
+		return
 	}
-	t.Slowdown = max(t.Slowdown, (1+waited)/(1-share))
+	for i, had := range []float64{max(s.CPUSeconds, run*float64(threads)), s.CPUSeconds} {
+		share := min(tool/had, mostToolShare)
+		t.Slowdown[i] = max(t.Slowdown[i], (1+s.StartAndEnd/run)/(1-share))
+	}
 }
 
 // mostToolShare bounds the share of the CPU time that is the tool's.

@@ -128,7 +128,8 @@ func HasGNULoader(path string) bool {
 func LLVMRuntime(root fs.FS, dirs []string) (string, error) {
 	for _, d := range dirs {
 		for _, name := range []string{"libomp.so.5", "libomp.so"} {
-			if p := path.Join(strings.TrimPrefix(d, "/"), name); d != "" && exists(root, p) {
+			p := path.Join(strings.TrimPrefix(d, "/"), name)
+			if _, err := fs.Stat(root, p); err == nil && d != "" {
 				return "/" + p, nil
 			}
 		}
@@ -223,11 +224,6 @@ func Preloads(program, runtime string) string {
 		}
 	}
 	return strings.Join(append(first, runtime), ":")
-}
-
-func exists(root fs.FS, p string) bool {
-	_, err := fs.Stat(root, p)
-	return err == nil
 }
 
 // patience are variables of Open MPI 4 and 5. Their launchers kill the ranks a second after SIGTERM,

@@ -50,7 +50,7 @@ func detect(first []string) Format {
 	if strings.HasPrefix(first[0], "iteration,lane,") {
 		return FormatCSV
 	}
-	if loads, _ := isLoadTable(first); loads {
+	if loads, _ := findLoads(first); loads != nil {
 		return FormatLoads
 	}
 	if isTabLog(first) {
@@ -81,30 +81,41 @@ func isTabLog(lines []string) bool {
 	return 2*(tasks+loads) > len(lines) && (tasks == 0 || fractions > 0)
 }
 
-// isLoadTable reports whether lines are rows of numbers that end with the load of an iteration:
-// of one column; numbered by iteration, the other columns whole; or windows of loads, each row
-// the one before without its first and with a new last. The names of the columns may come first.
-func isLoadTable(lines []string) (is, windows bool) {
-	if !areNumbers(splitFields(lines[0])) {
-		lines = lines[1:]
-	}
+// findLoads returns the loads of a table of two or more lines: rows of numbers that end with the
+// load of an iteration, of one column; numbered by iteration, the other columns whole; or windows
+// of loads, each row the one before without its first and with a new last. The names of the columns
+// may come first. Without loads it returns the number of the first line that is no such row, from 1.
+func findLoads(lines []string) (loads []string, bad int) {
 	var before []string
-	windows = true
-	numbered := true
-	for _, line := range lines {
+	windows, numbered := true, true
+	for i, line := range lines {
 		fields := splitFields(line)
 		last := len(fields) - 1
+		if i == 0 && !areNumbers(fields) {
+			continue
+		}
 		if !areNumbers(fields) || before != nil && len(fields) != len(before) {
-			return false, false
+			return nil, i + 1
 		}
 		numbered = numbered && last > 0 && areWhole(fields[:last]) && !areWhole(fields[last:])
 		if before != nil {
 			numbered = numbered && follows(before[0], fields[0])
 			windows = windows && areEqual(before[1:], fields[:last])
 		}
+		if !windows && !numbered {
+			return nil, i + 1
+		}
+		loads = append(loads, fields[last])
 		before = fields
 	}
-	return len(lines) > 1 && (windows || numbered), windows
+	if len(loads) < 2 {
+		return nil, len(lines)
+	}
+	if windows {
+		first := splitFields(lines[len(lines)-len(loads)])
+		loads = slices.Concat(first[:len(first)-1], loads)
+	}
+	return loads, 0
 }
 
 // areEqual reports whether texts mean the same numbers.

@@ -81,6 +81,7 @@ func TestReadLoads(t *testing.T) {
 		"tasks":              {LogHeader + "0,0,local,e,8,0,,0.1,,0.2,,,,\n2,0,local,e,8,0,,0.4,,0.3,,,,\n0,0,local,e,8,0,,0.3,,0.2,,,,\n", []float64{0.4, 0.3}, ""},
 		"the original's log": {"1\t8\t2600\t0.25\t0\n0.5\t0.0\n0.75\t0.4\n", []float64{0.5, 0.75}, ""},
 		"a load of nothing":  {"1\n2\n0\n", nil, "load"},
+		"a gap far behind":   {strings.Repeat("1\n", 40_000) + "1 2\n", nil, "row 40001 is not the next one"},
 		"nor a table":        {"1,2,3\n5,6,7\n", nil, "nor a table"},
 		"nothing":            {"", nil, "no usable line"},
 	} {

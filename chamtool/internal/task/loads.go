@@ -1,10 +1,11 @@
 package task
 
 import (
+	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/file"
@@ -24,8 +25,7 @@ func ReadLoads(ctx context.Context, path string) ([]float64, []*dataset.SyntaxEr
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(first) > 0 && detect(first) == FormatLoads {
-		_, windows := isLoadTable(first)
-		loads, err := readLoadTable(whole, path, windows)
+		loads, err := readLoadTable(whole, path)
 		return loads, nil, err
 	}
 	loads := map[int]float64{}
@@ -49,53 +49,30 @@ func ReadLoads(ctx context.Context, path string) ([]float64, []*dataset.SyntaxEr
 	return out, l.Diagnostics, nil
 }
 
-// loadTable takes the rows of a table of iteration loads.
-type loadTable struct {
-	windows bool     // of loads, not rows that are numbered by iteration
-	before  []string // the row before
-	loads   []float64
-}
-
 // readLoadTable returns the loads of a table in order.
-func readLoadTable(r io.Reader, name string, windows bool) ([]float64, error) {
-	t := loadTable{windows: windows}
-	l := &Log{Name: name}
-	if err := l.lines(r, t.add); err != nil {
+func readLoadTable(r io.Reader, name string) ([]float64, error) {
+	var lines []string
+	scanner := bufio.NewScanner(r)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		if line := strings.TrimSpace(scanner.Text()); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	if err := scanner.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if len(l.Diagnostics) > 0 {
-		return nil, fmt.Errorf("%w: a series of loads has no gaps", l.Diagnostics[0])
+	texts, bad := findLoads(lines)
+	if bad > 0 {
+		return nil, fmt.Errorf("%s: row %d is not the next one of the table, and a series of loads has no gaps", name, bad)
 	}
-	return t.loads, nil
-}
-
-func (t *loadTable) add(fields []string) error {
-	n := len(fields)
-	if t.before == nil && !areNumbers(fields) {
-		return nil // the names of the columns
-	}
-	rest := fields[:n-1]
-	switch {
-	case t.before == nil && t.windows:
-		for _, field := range rest {
-			if err := t.addLoad(field); err != nil {
-				return err
-			}
+	loads := make([]float64, len(texts))
+	for i, text := range texts {
+		load, err := seconds(text, "load")
+		if err != nil {
+			return nil, fmt.Errorf("%s: load %d: %w", name, i+1, err)
 		}
-	case t.before == nil:
-	case len(t.before) != n:
-		return fmt.Errorf("%d columns, want %d", n, len(t.before))
-	case t.windows && !areEqual(t.before[1:], rest):
-		return errors.New("not the loads of the row before, moved by one")
-	case !t.windows && !follows(t.before[0], fields[0]):
-		return fmt.Errorf("iteration %s after %s", clip(fields[0]), clip(t.before[0]))
+		loads[i] = load
 	}
-	t.before = fields
-	return t.addLoad(fields[n-1])
-}
-
-func (t *loadTable) addLoad(field string) error {
-	load, err := seconds(field, "load")
-	t.loads = append(t.loads, load)
-	return err
+	return loads, nil
 }

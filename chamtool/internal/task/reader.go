@@ -20,9 +20,6 @@ import (
 // ErrEmpty is returned for a file without a usable line.
 var ErrEmpty = errors.New("no usable line")
 
-// ErrFormat is returned for an unknown format name.
-var ErrFormat = errors.New("unknown log format")
-
 // ErrNoTasks is returned for a file in no format of a log of tasks.
 var ErrNoTasks = errors.New("not a log of tasks")
 
@@ -38,15 +35,6 @@ const (
 
 // FormatLoads is a table of iteration loads, which holds no tasks: see [ReadLoads].
 const FormatLoads Format = "loads"
-
-// ParseFormat checks a format's name.
-func ParseFormat(s string) (Format, error) {
-	switch f := Format(s); f {
-	case FormatAuto, FormatCSV, FormatTab:
-		return f, nil
-	}
-	return "", fmt.Errorf("%w: %q: want auto, csv or tab", ErrFormat, s)
-}
 
 // Log is a log in memory.
 type Log struct {
@@ -127,9 +115,6 @@ func ReadLog(r io.Reader, name string, o Options) (*Log, error) {
 		err = l.readRows(whole)
 	case FormatTab:
 		err = l.lines(whole, l.addTab)
-	case FormatAuto: // an empty file
-	default:
-		_, err = ParseFormat(string(format))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
