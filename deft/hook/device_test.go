@@ -125,7 +125,7 @@ func TestStreams(t *testing.T) {
 			t.Errorf("%d streams: 16 kernels of 2 ms in destroyed streams drained after %v", n, time.Duration(c.DrainedNs-begin))
 		}
 		p.do("sync")
-		w.session.Direct(w.client(p).Slot, session.Directive{InFlight: 4})
+		w.session.Direct(w.client(p).Slot, session.Directive{InFlightTime: 4 * unknownKernel})
 		begin = session.Now()
 		p.do("streams 24 %d", n)
 		if took := time.Duration(session.Now() - begin); took < 40*time.Millisecond {
@@ -217,7 +217,7 @@ func TestGateUntilAJob(t *testing.T) {
 	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
 	p := w.probe()
 	p.do("launch 1")
-	w.session.Direct(w.client(p).Slot, session.Directive{Closed: true, UntilJob: 2})
+	w.session.Direct(w.client(p).Slot, session.Directive{Closed: true, Until: 2})
 	for _, command := range []string{"launch 2", "sync", "launch 2", "sync"} {
 		p.do("%s", command)
 	}
@@ -226,7 +226,7 @@ func TestGateUntilAJob(t *testing.T) {
 	if c := w.client(p); c.Launches != 5 || c.Job != 3 {
 		t.Errorf("got %+v", c)
 	}
-	w.session.Direct(w.client(p).Slot, session.Directive{Closed: true, UntilJob: 3})
+	w.session.Direct(w.client(p).Slot, session.Directive{Closed: true, Until: 3})
 	if got := p.answer(); got != "ok" {
 		t.Error(got)
 	}
@@ -238,7 +238,7 @@ func TestGateUntilAJob(t *testing.T) {
 // flight or the closed gate.
 func TestStreamThatWaitsForTheProgram(t *testing.T) {
 	for name, d := range map[string]session.Directive{
-		"sync": {SyncEvery: 4}, "in flight": {InFlight: 4}, "in flight by time": {InFlightTime: time.Microsecond},
+		"sync": {SyncEvery: 4}, "in flight": {InFlightTime: time.Microsecond},
 	} {
 		for _, how := range []string{"hostwait", "callback", "valuewait"} {
 			t.Run(name+"/"+how, func(t *testing.T) {

@@ -20,7 +20,7 @@ func TestGraphsCountByWhatTheyCost(t *testing.T) {
 		{"larger than the interval", session.Directive{SyncEvery: 16}, 10, 40, 9, 40},
 		{"as large", session.Directive{SyncEvery: 16}, 10, 16, 9, 16},
 		{"half as large", session.Directive{SyncEvery: 16}, 10, 8, 4, 16},
-		{"larger than the bound in flight", session.Directive{InFlight: 16}, 10, 40, 0, 400},
+		{"larger than the bound in flight", session.Directive{InFlightTime: 1}, 10, 40, 0, 400},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
@@ -31,7 +31,7 @@ func TestGraphsCountByWhatTheyCost(t *testing.T) {
 			w.session.Direct(before.Slot, tt.d)
 			p.do("graphs %d %d", tt.graphs, tt.kernels)
 			c := w.client(p)
-			if c.Syncs != tt.syncs || c.Queued != tt.queued || tt.d.InFlight > 0 && c.Stall <= 0 {
+			if c.Syncs != tt.syncs || c.Queued != tt.queued || tt.d.InFlightTime > 0 && c.Stall <= 0 {
 				t.Errorf("%d points, %d queued, stalled %v", c.Syncs, c.Queued, c.Stall)
 			}
 			if want := uint64(tt.graphs * tt.kernels); c.Kernels-before.Kernels != want || c.Launches-before.Launches != uint64(tt.graphs) || c.GraphLaunches != c.Launches {

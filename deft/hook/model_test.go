@@ -184,11 +184,11 @@ func TestModel(t *testing.T) {
 				c := some(rt, func(c *modelClient) bool { return c.joined })
 				d := session.Directive{
 					Closed:    rapid.Bool().Draw(rt, "closed"),
-					SyncEvery: rapid.Uint32Range(0, 3).Draw(rt, "every"),
-					InFlight:  rapid.Uint32Range(0, 3).Draw(rt, "bound"),
+					SyncEvery: rapid.IntRange(0, 3).Draw(rt, "every"),
 					Timed:     rapid.Bool().Draw(rt, "timed"),
+
+					InFlightTime: time.Duration(rapid.IntRange(0, 3).Draw(rt, "bound")) * unknownKernel,
 				}
-				d.Timed = d.Timed && d.InFlight == 0 // as the session says it
 				own.direct(c.slot, d)
 				c.directive = d
 				if c.pending > 0 && !d.Closed {

@@ -45,13 +45,13 @@ func runOwner() error {
 		}
 		if in.Text() == "storm" {
 			fmt.Println("ok")
-			for d := (session.Directive{}); ; d.Closed, d.SyncEvery, d.InFlight = !d.Closed, (d.SyncEvery+1)%5, (d.InFlight+1)%7 {
+			for d := (session.Directive{}); ; d.Closed, d.SyncEvery, d.InFlightTime = !d.Closed, (d.SyncEvery+1)%5, (d.InFlightTime+unknownKernel)%(7*unknownKernel) {
 				s.Direct(0, d)
 			}
 		}
 		var slot int
 		var d session.Directive
-		if _, err := fmt.Sscan(in.Text(), &slot, &d.Closed, &d.SyncEvery, &d.InFlight, &d.Timed); err != nil {
+		if _, err := fmt.Sscan(in.Text(), &slot, &d.Closed, &d.SyncEvery, &d.InFlightTime, &d.Timed); err != nil {
 			return err
 		}
 		s.Direct(slot, d)
@@ -95,7 +95,7 @@ func (o *owner) ok() {
 
 func (o *owner) direct(slot int, d session.Directive) {
 	o.t.Helper()
-	fmt.Fprintln(o.in, slot, d.Closed, d.SyncEvery, d.InFlight, d.Timed)
+	fmt.Fprintln(o.in, slot, d.Closed, d.SyncEvery, int64(d.InFlightTime), d.Timed)
 	o.ok()
 }
 

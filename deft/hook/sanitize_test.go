@@ -51,14 +51,14 @@ func sanitized(t *testing.T, kind string, environ ...string) {
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for i := uint32(0); ; i++ {
+		for i := 0; ; i++ {
 			select {
 			case <-stop:
 				w.session.Direct(slot, session.Directive{})
 				return
 			default:
 			}
-			w.session.Direct(slot, session.Directive{Closed: i%4 == 0, SyncEvery: i % 3 * 5, InFlight: i % 5, Timed: i%5 == 0, MemoryQuotaBytes: uint64(i%2) << 40})
+			w.session.Direct(slot, session.Directive{Closed: i%4 == 0, SyncEvery: i % 3 * 5, InFlightTime: time.Duration(i%5) * unknownKernel, Timed: i%7 == 0})
 			w.session.Reap()
 			w.session.Beat()
 		}

@@ -64,11 +64,11 @@ func TestGateClosesAtTheBound(t *testing.T) {
 	p := w.probe("SIMCUDA_NS_PER_BLOCK=200000") // a kernel takes 0.2 s
 	p.do("launch 1")
 	slot := w.client(p).Slot
-	w.session.Direct(slot, session.Directive{InFlight: 1})
+	w.session.Direct(slot, session.Directive{InFlightTime: 1})
 	p.do("sync")
 	p.send("launch 3")
 	w.eventually("waiting for room", func() bool { return w.client(p).Launches == 2 })
-	w.session.Direct(slot, session.Directive{InFlight: 1, Closed: true})
+	w.session.Direct(slot, session.Directive{InFlightTime: 1, Closed: true})
 	w.eventually("drained", func() bool { return w.client(p).Drained })
 	if c := w.client(p); c.Launches != 2 {
 		t.Errorf("%d launches, want 2: %+v", c.Launches, c)

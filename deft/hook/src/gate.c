@@ -151,10 +151,6 @@ static inline void count_launch(struct deft_slot *s, uint64_t kernels) {
         add(&s->graph_kernels, kernels - 1);
 }
 
-static struct bound read_bound(struct deft_slot *s) {
-    return (struct bound){load(&s->in_flight_bound), load(&s->in_flight_ns)};
-}
-
 /* Rings the owner, which gave the device to others while this client did not use it. */
 COLD static void reclaim_device(struct deft_slot *s) {
     uint32_t watched = DEFT_GATE_WATCHED;
@@ -173,17 +169,17 @@ COLD enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels) {
     job_detect(s);
     enum pass pass = PASS_PLAIN;
     uint32_t every = load(&s->sync_every);
-    struct bound b = read_bound(s);
-    if ((load(&s->gate) | exceeds_interval(s, every, kernels) | b.kernels | b.ns) && member_obeys()) {
+    uint64_t bound = load(&s->in_flight_ns);
+    bool timed = load(&s->timed);
+    if ((load(&s->gate) | exceeds_interval(s, every, kernels) | bound | timed) && member_obeys()) {
+        pass = bound | timed ? PASS_RECORD : PASS_PLAIN;
         do { /* the gate may close while this waits for room */
             if (is_closed(s))
                 wait_at_gate(s);
             if (every)
                 sync_point(s, every, kernels);
-            if (b.kernels | b.ns) {
-                queue_room(b, kernels);
-                pass = PASS_RECORD;
-            }
+            if (bound)
+                queue_room(bound, kernels);
         } while (is_closed(s) && s == acquire(&this_member->slot) && member_obeys());
     }
     if (last_stream.key != stream_key(stream, per_thread) || last_stream.epoch != load(&this_member->epoch))
@@ -191,15 +187,13 @@ COLD enum pass gate_slow(void *stream, bool per_thread, uint64_t kernels) {
     count_launch(s, kernels);
     if (load(&s->gate) == DEFT_GATE_WATCHED)
         reclaim_device(s);
-    if (pass == PASS_RECORD && b.kernels == DEFT_TIMED)
+    if (pass == PASS_RECORD && timed)
         queue_time(stream, per_thread);
     return pass;
 }
 
 void gate_after(void *stream, bool per_thread, uint64_t kernels) {
-    struct bound b = read_bound(acquire(&this_member->slot));
-    if (b.kernels | b.ns)
-        queue_add(b, stream, per_thread, kernels);
+    queue_add(load(&acquire(&this_member->slot)->in_flight_ns), stream, per_thread, kernels);
 }
 
 enum pass gate_graph(void *exec, void *stream, bool per_thread, uint64_t *kernels) {

@@ -386,10 +386,7 @@ void member_ring(void) {
 
 uint64_t member_slo_ns(void) { return slo_ns; }
 
-uint64_t member_quota_bytes(void) {
-    uint64_t own = quota_bytes, asked = load(&acquire(&this_member->slot)->memory_quota_bytes);
-    return own == 0 || (asked != 0 && asked < own) ? asked : own;
-}
+uint64_t member_quota_bytes(void) { return quota_bytes; }
 
 /* Whether the slot still belongs to this process: any process that can write the
    session may have changed it. A client without its slot continues without one. */

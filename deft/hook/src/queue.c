@@ -14,13 +14,13 @@
 #define CROWDED_NS 100000000ull /* ... for so long */
 #define LONG_WAIT_NS 200000000ull /* longest wait for a queue ... */
 #define SHORT_WAIT_NS 1000000ull    /* ... once one has been given up, until one ends well */
-#define WINDOW_NS 1000000ull   /* over which a kernel's time is measured */
+#define WINDOW_NS 1000000ull   /* of the device, over which a kernel's time is averaged */
 #define KERNEL_NS 12500.       /* of a kernel, before any was measured: by hand, between the
                                   median, 3 us, and the mean, 40 us, of Orion's lists */
 
 enum { GROUPS = 8, UNTIMED = 32 /* launches at least between two that are timed */ };
 
-/* What kernels take, by pairs of events around some launches. */
+/* A pair of events around one of some launches. */
 struct timing {
     void *event[2];
     word context;     /* of the events */
@@ -28,7 +28,11 @@ struct timing {
     bool pending;     /* both are recorded */
     uint32_t left;    /* launches until the next */
     uint64_t launched; /* kernels of the timed launch */
-    uint64_t ns, kernels; /* device time, and the kernels that took it, the old ones forgotten */
+};
+
+/* Kernels, and a time. */
+struct span {
+    uint64_t ns, kernels;
 };
 
 struct lane {
@@ -55,10 +59,8 @@ static struct queue {
     struct mark synced;
     uint32_t gave_up;   /* the last wait was given up */
     struct timing timing;
-    double kernel_ns; /* device time of a kernel: the queue's time by their number */
-    struct window {
-        uint64_t ns, kernels; /* since when, and how many have ended */
-    } run, last; /* since the first launch into an empty queue, and of late; 0: not known */
+    struct span pace;  /* device time, and the kernels that took it, the old ones forgotten */
+    struct span ended; /* kernels since a time at which some were in flight; 0: not known */
 } queues[DEVICES];
 
 __thread struct last_stream last_stream FAST;
@@ -325,14 +327,25 @@ bool queue_sync_by(struct mark now) {
     return true;
 }
 
-/* Device time of kernels that were all done within a span: where they are timed, the
+/* Device time of a kernel. */
+static double kernel_ns(const struct queue *q) {
+    return q->pace.kernels ? (double)q->pace.ns / (double)q->pace.kernels : KERNEL_NS;
+}
+
+static void add_pace(struct queue *q, struct span s) {
+    if (q->pace.ns > WINDOW_NS)
+        q->pace = (struct span){q->pace.ns / 2, (q->pace.kernels + 1) / 2};
+    q->pace.ns += s.ns;
+    q->pace.kernels += s.kernels;
+}
+
+/* Device time of kernels that were all done within a time: where they are timed, the
    device may have been idle between them. */
-static uint64_t work_ns(const struct queue *q, const struct deft_slot *s, uint64_t span, uint64_t kernels) {
-    const struct timing *t = &q->timing;
-    if (t->kernels < 4 || load(&s->in_flight_bound) != DEFT_TIMED)
-        return span;
-    uint64_t ns = t->ns / t->kernels * kernels;
-    return ns < span ? ns : span;
+static uint64_t work_ns(const struct queue *q, const struct deft_slot *s, uint64_t within, uint64_t kernels) {
+    if (q->pace.kernels < 4 || !load(&s->timed))
+        return within;
+    uint64_t ns = (uint64_t)(kernel_ns(q) * (double)kernels);
+    return ns < within ? ns : within;
 }
 
 static void set_empty(struct queue *q, struct deft_slot *s, struct mark at) {
@@ -345,7 +358,7 @@ static void set_empty(struct queue *q, struct deft_slot *s, struct mark at) {
             add(&s->gpu_ns, work_ns(q, s, now - q->busy_ns, kernels));
     }
     q->busy_ns = now;
-    q->run.ns = 0;
+    q->ended.ns = 0;
     store(&q->synced.kernels, at.kernels);
     store(&q->synced.launches, at.launches);
 }
@@ -433,7 +446,7 @@ void queue_pause(void) {
     if (!lock(q))
         return;
     q->busy_ns = now_ns();
-    q->run.ns = 0;
+    q->ended.ns = 0;
     unlock(q);
 }
 
@@ -447,11 +460,8 @@ static uint64_t in_flight(const struct queue *q) {
 }
 
 /* The bound in kernels. */
-static uint64_t kernel_limit(const struct queue *q, struct bound b) {
-    double each = q->kernel_ns > 0 ? q->kernel_ns : KERNEL_NS;
-    uint64_t n = b.kernels ? b.kernels : UINT64_MAX;
-    if (b.ns && (double)b.ns < each * (double)n)
-        n = (uint64_t)((double)b.ns / each);
+static uint64_t kernel_limit(const struct queue *q, uint64_t bound) {
+    uint64_t n = (uint64_t)((double)bound / kernel_ns(q));
     return n ? n : 1;
 }
 
@@ -476,26 +486,20 @@ static void close_groups(struct queue *q, bool waiting) {
     }
 }
 
-static double kernel_time(struct window w, uint64_t now) { return (double)(now - w.ns) / (double)w.kernels; }
-
-/* Learns what a kernel takes from how fast they end. While some are left in the
-   queue the device has not been idle since the run began; when it has run dry, it
-   was at least as fast as over the whole run. */
+/* Learns what a kernel takes from how fast they end. While some are left in the queue the
+   device was not idle; when it has run dry, it was at least as fast as since the last look. */
 static void learn(struct queue *q, uint64_t ended) {
-    uint64_t now = now_ns();
-    q->run.kernels += ended;
-    q->last.kernels += ended;
-    if (!q->run.ns || !ended)
+    q->ended.kernels += ended;
+    if (!q->ended.ns || !ended)
         return;
-    if (in_flight(q) == 0) {
-        if (q->kernel_ns == 0 || kernel_time(q->run, now) < q->kernel_ns)
-            q->kernel_ns = kernel_time(q->run, now);
-        q->run.ns = 0;
-    } else if (now - q->last.ns > WINDOW_NS) {
-        double of_late = kernel_time(q->last, now);
-        q->kernel_ns = q->kernel_ns == 0 ? of_late : q->kernel_ns + (of_late - q->kernel_ns) / 4;
-        q->last = (struct window){now, 0};
-    }
+    struct span had = {now_ns() - q->ended.ns, q->ended.kernels};
+    bool dry = in_flight(q) == 0;
+    if (dry && (!q->pace.kernels || (double)had.ns / (double)had.kernels < kernel_ns(q)))
+        q->pace = had;
+    if (!dry && had.ns > WINDOW_NS)
+        add_pace(q, had);
+    if (dry || had.ns > WINDOW_NS)
+        q->ended = (struct span){dry ? 0 : q->ended.ns + had.ns, 0};
 }
 
 /* Takes away the groups that have ended. */
@@ -521,13 +525,13 @@ static void end_stall(struct deft_slot *s, uint64_t begun) {
     add(&s->stall_ns, now_ns() - begun);
 }
 
-void queue_room(struct bound b, uint64_t kernels) {
+void queue_room(uint64_t bound, uint64_t kernels) {
     struct queue *q = this_queue();
     struct deft_slot *s = acquire(&this_member->slot);
     uint64_t begun = 0, now;
     if (!lock(q))
         return;
-    for (uint64_t had; (had = in_flight(q)) && had + kernels > kernel_limit(q, b);) {
+    for (uint64_t had; (had = in_flight(q)) && had + kernels > kernel_limit(q, bound);) {
         collect(q);
         if (in_flight(q) < had)
             continue;
@@ -567,14 +571,8 @@ void queue_time(void *stream, bool per_thread) {
     } else if (!t->context || t->context == context) {
         int r = t->pending ? CALL1("cuEventQuery", t->event[1]) : CU_SUCCESS;
         float ms;
-        if (t->pending && r == CU_SUCCESS && CALL3("cuEventElapsedTime", &ms, t->event[0], t->event[1]) == CU_SUCCESS) {
-            t->ns += (uint64_t)(int64_t)(ms * 1e6f);
-            t->kernels += t->launched;
-            if (t->kernels > 64 * t->launched) {
-                t->ns /= 2;
-                t->kernels /= 2;
-            }
-        }
+        if (t->pending && r == CU_SUCCESS && CALL3("cuEventElapsedTime", &ms, t->event[0], t->event[1]) == CU_SUCCESS)
+            add_pace(q, (struct span){(uint64_t)(int64_t)(ms * 1e6f), t->launched});
         t->pending &= r == CU_NOT_READY;
         if (!t->pending) {
             t->context = context;
@@ -585,27 +583,27 @@ void queue_time(void *stream, bool per_thread) {
     unlock(q);
 }
 
-void queue_add(struct bound b, void *stream, bool per_thread, uint64_t kernels) {
+void queue_add(uint64_t bound, void *stream, bool per_thread, uint64_t kernels) {
     struct queue *q = this_queue();
     if (!lock(q))
         return;
     struct lane *l = this_lane(q, stream_handle(stream, per_thread));
-    if (l) {
+    if (l && bound) {
         if (in_flight(q) == 0)
-            q->run = q->last = (struct window){now_ns(), 0};
+            q->ended = (struct span){now_ns(), 0};
         l->queued += kernels;
         l->open += kernels;
-        uint64_t open = 0, most = kernel_limit(q, b);
+        uint64_t open = 0, most = kernel_limit(q, bound);
         for (struct lane *o = q->lanes; o; o = o->next)
             open += o->open;
         if (4 * open >= most || in_flight(q) >= most)
             close_groups(q, false);
-        struct timing *t = &q->timing;
-        if (t->thread == (word)&inside) {
-            t->thread = 0;
-            t->launched = kernels;
-            t->pending = !any_capture() && queue_record(&t->event[1], l->stream, 0);
-        }
+    }
+    struct timing *t = &q->timing;
+    if (t->thread == (word)&inside) {
+        t->thread = 0;
+        t->launched = kernels;
+        t->pending = !any_capture() && queue_record(&t->event[1], stream_handle(stream, per_thread), 0);
     }
     unlock(q);
 }

@@ -63,12 +63,10 @@ HIDDEN struct place_in_queue queue_place(void *stream, bool per_thread);
 HIDDEN bool queue_reached(struct place_in_queue at);
 HIDDEN void queue_pause(void); /* time at the gate is not the device's */
 
-/* The bound of kernels and of device time in flight. 0: none. */
-struct bound {
-    uint64_t kernels, ns;
-};
-HIDDEN void queue_room(struct bound b, uint64_t kernels); /* waits for room for these kernels */
-HIDDEN void queue_add(struct bound b, void *stream, bool per_thread, uint64_t kernels); /* they were launched */
+/* The bound of device time in flight, in ns: waits for room for these kernels. */
+HIDDEN void queue_room(uint64_t bound, uint64_t kernels);
+/* They were launched; without a bound (0) they are not counted. */
+HIDDEN void queue_add(uint64_t bound, void *stream, bool per_thread, uint64_t kernels);
 
 /* The last stream that this thread launched to. The next launch there takes the fast
    path while its queue's epoch (struct member) is the same. */
@@ -84,8 +82,8 @@ static inline word stream_key(void *stream, bool per_thread) {
     return (per_thread && !stream ? (word)&inside : (word)stream) ^ context;
 }
 
-/* Before a launch on this stream: of some fifty, one is timed by a pair of events
-   (DEFT_TIMED), the second of which queue_add records. On an idle device the first is done
+/* Before a launch on this stream: of some fifty, one is timed by a pair of events,
+   the second of which queue_add records. On an idle device the first is done
    while the launch is on its way: the time is too long by that of the driver's call. */
 HIDDEN void queue_time(void *stream, bool per_thread);
 

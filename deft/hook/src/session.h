@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #define DEFT_MAGIC 0x0053455354464544ull /* "DEFTSES\0" in memory */
-#define DEFT_VERSION 3u
+#define DEFT_VERSION 4u
 #define DEFT_SLOTS 256u
 #define DEFT_NAME 32u
 
@@ -81,8 +81,6 @@ enum {
     DEFT_GATE_WATCHED = 2 /* open; the next launch or copy makes it DEFT_GATE_OPEN and
                              rings: others use the device meanwhile */
 };
-
-#define DEFT_TIMED UINT32_MAX
 
 struct deft_slot {
     /* line 0: who, written while state is DEFT_CLAIMED */
@@ -149,15 +147,13 @@ struct deft_slot {
     uint32_t gate;               /* DEFT_GATE_...; futex */
     uint32_t directive_epoch;    /* changes with every change of directive */
     uint32_t sync_every;         /* synchronize after this many kernels; 0 never */
-    uint32_t in_flight_bound;    /* at most this many kernels queued; 0 any;
-                                    DEFT_TIMED any, and kernels are timed */
-    uint64_t memory_quota_bytes; /* 0 = none */
+    uint32_t timed;              /* 1: some kernels are timed, for gpu_ns */
     uint64_t in_flight_ns;       /* at most so much device time queued, by what a
                                     kernel was seen to take; 0 any */
     uint64_t until_job;          /* a closed gate lets jobs up to this one go on */
     uint64_t paused_epoch;       /* epoch of the client, if its user paused it: for
                                     the owner after one that is killed; 0 not */
-    uint64_t reserved3[2];
+    uint64_t reserved3[3];
 };
 
 struct deft_header {

@@ -159,20 +159,25 @@ static void gone(struct stream *s) {
     *s = (struct stream){0};
 }
 
-static void launch(long s, struct bound b) {
+/* At most most in flight, of kernels of a known time; 0: any number. */
+static void launch(long s, uint64_t most) {
     void *to = handle(s);
-    if (b.kernels)
-        queue_room(b, 1);
+    uint64_t bound = most * 1000;
+    if (most) {
+        queues->pace = (struct span){1000, 1};
+        queues->ended.ns = 0;
+        queue_room(bound, 1);
+    }
     queue_touch(to, false);
     __atomic_fetch_add(&slot.launches, 1, __ATOMIC_RELAXED);
     streams[current][s].launched++;
-    if (b.kernels)
-        queue_add(b, to, false, 1);
+    if (most)
+        queue_add(bound, to, false, 1);
     uint64_t left = 0;
-    for (int c = 1; b.kernels && c <= CONTEXTS; c++)
+    for (int c = 1; most && c <= CONTEXTS; c++)
         for (int i = 0; i < STREAMS; i++)
             left += streams[c][i].launched - streams[c][i].done;
-    if (b.kernels && left > b.kernels)
+    if (most && left > most)
         wrong = "more in flight than the bound";
 }
 
@@ -190,7 +195,7 @@ static void *storm(void *of) {
     current = (word)(1 + me % CONTEXTS);
     member_update();
     for (long i = 0; i < times; i++) {
-        launch(me, (struct bound){0});
+        launch(me, 0);
         if (i % (3 + me) == 0)
             wait(me);
         if (i % 5 == 0)
@@ -234,10 +239,10 @@ static void obey(void) {
     int answer = -1;
     sscanf(line, "%15s %ld %ld", what, &n, &k);
     if (!strcmp(what, "launch"))
-        launch(n, (struct bound){0});
+        launch(n, 0);
     else if (!strcmp(what, "bounded")) {
         working = 1;
-        launch(n, (struct bound){(uint64_t)k, 0});
+        launch(n, (uint64_t)k);
         working = 0;
     } else if (!strcmp(what, "done"))
         streams[current][n].done += (uint64_t)k;

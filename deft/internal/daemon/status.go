@@ -27,7 +27,7 @@ type Client struct {
 	State      string  `json:"state"`
 	Paused     bool    `json:"paused"`
 	Gate       string  `json:"gate"` // open, closed, or drained: closed and nothing queued
-	SyncEvery  uint32  `json:"sync_every"`
+	SyncEvery  int     `json:"sync_every"`
 	Queued     uint64  `json:"queued"`
 	Launches   uint64  `json:"launches"`
 	Jobs       uint64  `json:"jobs"`

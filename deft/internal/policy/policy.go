@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/deft/internal/device"
+	"github.com/foretime/foretime/deft/internal/session"
 	"github.com/foretime/foretime/shared/registry"
 )
 
@@ -59,17 +60,8 @@ type Client struct {
 	Jobs     int           // done since it registered
 }
 
-// Directive is the owner's order to a client. The zero value lets it run freely.
-type Directive struct {
-	Closed    bool   // launch nothing
-	Watch     bool   // say when it launches again: others use the device meanwhile
-	Until     uint64 // but for the jobs up to this one; 0 nothing at all
-	SyncEvery int    // wait for the queue to empty after so many kernels; 0 never
-	Timed     bool   // measure its kernels: its device time then leaves out its host's gaps
-	// InFlightTime is the device time that the kernels in flight may take
-	// together; 0 no bound. One launch may always be in flight.
-	InFlightTime time.Duration
-}
+// Directive is the owner's order to a client.
+type Directive = session.Directive
 
 // Policy decides which clients may launch. Its methods are called from one goroutine.
 type Policy interface {

@@ -8,6 +8,6 @@
 // start time.
 //
 // The owner writes one [Directive] per client: stop at the gate, synchronize every N
-// launches, keep at most N in flight. A client follows directives only while the owner's
+// launches, keep little device time in flight. A client follows directives only while the owner's
 // heartbeat is recent.
 package session

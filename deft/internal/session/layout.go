@@ -9,7 +9,7 @@ import (
 // What every session of this version begins with, and its sizes in bytes.
 const (
 	Magic   = 0x0053455354464544 // "DEFTSES\0"
-	Version = 3
+	Version = 4
 	Slots   = 256
 
 	leftBit = 1 << 63 // in a claim: the client has ended in good order
@@ -108,15 +108,14 @@ type Words struct {
 	Locked         uint64
 	_              uint64
 
-	Gate             uint32
-	DirectiveEpoch   uint32
-	SyncEvery        uint32
-	InFlightBound    uint32
-	MemoryQuotaBytes uint64
-	InFlightNs       uint64
-	UntilJob         uint64
-	PausedEpoch      uint64 // Epoch if the user paused the client
-	_                [2]uint64
+	Gate           uint32
+	DirectiveEpoch uint32
+	SyncEvery      uint32
+	Timed          uint32
+	InFlightNs     uint64
+	UntilJob       uint64
+	PausedEpoch    uint64 // Epoch if the user paused the client
+	_              [3]uint64
 }
 
 // read copies a slot of the shared memory. Every number is whole, but they are read one after

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -119,8 +120,10 @@ func TestProtocol(t *testing.T) {
 				c := some(t, false)
 				d := session.Directive{
 					Closed:    rapid.Bool().Draw(t, "closed"),
-					SyncEvery: rapid.Uint32Range(0, 2).Draw(t, "sync"),
-					InFlight:  rapid.Uint32Range(0, 2).Draw(t, "bound"),
+					SyncEvery: rapid.IntRange(0, 2).Draw(t, "sync"),
+					Timed:     rapid.Bool().Draw(t, "timed"),
+
+					InFlightTime: time.Duration(rapid.IntRange(0, 2).Draw(t, "bound")),
 				}
 				epoch := c.member.Epoch()
 				changed := s.Direct(c.member.Slot(), d)

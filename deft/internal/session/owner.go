@@ -14,22 +14,16 @@ import (
 // Directive is the owner's order to one client. The zero value lets it run freely.
 type Directive struct {
 	Closed    bool   // stop before the next launch, drain, and wait
-	Watch     bool   // ring at the next launch, once; not with Closed
-	UntilJob  uint64 // a closed gate lets jobs up to this one go on; 0 none
-	SyncEvery uint32 // synchronize after so many kernels; 0 never
-	InFlight  uint32 // keep at most so many kernels queued; 0 any number
+	Watch     bool   // ring at the next launch, once: others use the device meanwhile; not with Closed
+	Until     uint64 // a closed gate lets jobs up to this one go on; 0 none
+	SyncEvery int    // wait for the queue to empty after so many kernels; 0 never
 	// Timed has some of the client's kernels timed: its device time (GPU) then leaves out
-	// its host's gaps. Only without InFlight.
+	// its host's gaps.
 	Timed bool
 	// InFlightTime is the device time that may be in flight, by what a kernel of
 	// the client was seen to take; 0 any. One launch may always be.
 	InFlightTime time.Duration
-	// MemoryQuotaBytes refuses device memory beyond it; 0 is none.
-	MemoryQuotaBytes uint64
 }
-
-// timed is the value of slot.InFlightBound for any number of kernels, of which some are timed.
-const timed = math.MaxUint32
 
 // Values of slot.Gate.
 const (
@@ -108,20 +102,18 @@ func (s *Session) Beat() { s.header.ownerHeartbeatNs.Store(uint64(Now())) }
 // It writes nothing and returns false if d is already in force. Only the owner may call it,
 // from one goroutine at a time.
 func (s *Session) Direct(slot int, d Directive) (changed bool) {
-	d.Timed = d.Timed && d.InFlight == 0
 	if s.Directive(slot) == d {
 		return false
 	}
 	sl := &s.slots[slot]
-	atomic.StoreUint32(&sl.SyncEvery, d.SyncEvery)
-	bound := d.InFlight
+	timed := uint32(0)
 	if d.Timed {
-		bound = timed
+		timed = 1
 	}
-	atomic.StoreUint32(&sl.InFlightBound, bound)
-	atomic.StoreUint64(&sl.MemoryQuotaBytes, d.MemoryQuotaBytes)
+	atomic.StoreUint32(&sl.SyncEvery, uint32(d.SyncEvery))
+	atomic.StoreUint32(&sl.Timed, timed)
 	atomic.StoreUint64(&sl.InFlightNs, uint64(d.InFlightTime))
-	atomic.StoreUint64(&sl.UntilJob, d.UntilJob)
+	atomic.StoreUint64(&sl.UntilJob, d.Until)
 	atomic.AddUint32(&sl.DirectiveEpoch, 1)
 	gate := gateOpen
 	switch {
@@ -131,7 +123,7 @@ func (s *Session) Direct(slot int, d Directive) (changed bool) {
 		gate = gateWatched
 	}
 	atomic.StoreUint32(&sl.Gate, gate)
-	if !d.Closed || d.UntilJob > 0 {
+	if !d.Closed || d.Until > 0 {
 		futexWakeAll(unsafe.Pointer(&sl.Gate))
 	}
 	return true
@@ -181,19 +173,14 @@ func (s *Session) Policy() string {
 func (s *Session) Directive(slot int) Directive {
 	sl := &s.slots[slot]
 	gate := atomic.LoadUint32(&sl.Gate)
-	d := Directive{
-		Closed:           gate == gateClosed,
-		Watch:            gate == gateWatched,
-		UntilJob:         atomic.LoadUint64(&sl.UntilJob),
-		SyncEvery:        atomic.LoadUint32(&sl.SyncEvery),
-		InFlight:         atomic.LoadUint32(&sl.InFlightBound),
-		MemoryQuotaBytes: atomic.LoadUint64(&sl.MemoryQuotaBytes),
-		InFlightTime:     time.Duration(atomic.LoadUint64(&sl.InFlightNs)),
+	return Directive{
+		Closed:       gate == gateClosed,
+		Watch:        gate == gateWatched,
+		Until:        atomic.LoadUint64(&sl.UntilJob),
+		SyncEvery:    int(atomic.LoadUint32(&sl.SyncEvery)),
+		Timed:        atomic.LoadUint32(&sl.Timed) != 0,
+		InFlightTime: time.Duration(atomic.LoadUint64(&sl.InFlightNs)),
 	}
-	if d.InFlight == timed {
-		d.InFlight, d.Timed = 0, true
-	}
-	return d
 }
 
 // Ring wakes the owner.

@@ -161,13 +161,7 @@ func (v *Supervisor) decide(now int64) (active bool) {
 	next := v.policy.Decide(at, clients, directives)
 	v.decisions++
 	for i, c := range live {
-		v.session.Direct(c.Slot, session.Directive{
-			Closed: directives[i].Closed, Watch: directives[i].Watch, SyncEvery: uint32(directives[i].SyncEvery),
-			InFlightTime:     directives[i].InFlightTime,
-			Timed:            directives[i].Timed,
-			UntilJob:         directives[i].Until,
-			MemoryQuotaBytes: c.Directive.MemoryQuotaBytes,
-		})
+		v.session.Direct(c.Slot, directives[i])
 	}
 	v.next = now + int64(idlePeriod)
 	if next < time.Duration(v.next-v.began) {
