@@ -38,9 +38,9 @@ func (p Place) SetPolicy(c PolicyChange) (Status, error) {
 	return p.request(http.MethodPut, "/policy", c)
 }
 
-// SetClients changes the clients with a process id or a name.
+// SetClients changes the clients with a process id or a name, which may be empty or "..".
 func (p Place) SetClients(target string, c ClientChange) (Status, error) {
-	return p.request(http.MethodPatch, "/clients/"+url.PathEscape(target), c)
+	return p.request(http.MethodPatch, "/clients/"+strings.ReplaceAll(url.PathEscape(target), ".", "%2E"), c)
 }
 
 // Stop ends the owner.

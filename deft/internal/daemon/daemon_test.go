@@ -131,6 +131,9 @@ func TestControl(t *testing.T) {
 	for name, request := range map[string]func() (Status, error){
 		`unknown policy: "chance" is none of none, priority`: func() (Status, error) { return at.SetPolicy(PolicyChange{Policy: "chance"}) },
 		`no program "no/body" in this session`:               func() (Status, error) { return at.SetClients("no/body", ClientChange{Paused: &yes}) },
+		`no program "" in this session`:                      func() (Status, error) { return at.SetClients("", ClientChange{Paused: &yes}) },
+		`no program "../x" in this session`:                  func() (Status, error) { return at.SetClients("../x", ClientChange{Paused: &yes}) },
+		`no program "." in this session`:                     func() (Status, error) { return at.SetClients(".", ClientChange{Paused: &yes}) },
 		"weight 0: want 1 or more":                           func() (Status, error) { return at.SetClients("low", ClientChange{Weight: &zero}) },
 		"slack 0.5: want a number above 1":                   func() (Status, error) { return at.SetPolicy(PolicyChange{Policy: "fair", Slack: 0.5}) },
 		`unknown field "polcy"`:                              func() (Status, error) { return at.request("PUT", "/policy", map[string]string{"polcy": "fair"}) },

@@ -51,7 +51,7 @@ func (d *Daemon) handler(ctx context.Context) http.Handler {
 	m.HandleFunc("PUT /policy", func(w http.ResponseWriter, r *http.Request) {
 		d.answer(w, applyBody(r, d.setPolicy))
 	})
-	m.HandleFunc("PATCH /clients/{client}", func(w http.ResponseWriter, r *http.Request) {
+	m.HandleFunc("PATCH /clients/{client...}", func(w http.ResponseWriter, r *http.Request) {
 		d.answer(w, applyBody(r, func(c ClientChange) error { return d.setClients(r.PathValue("client"), c) }))
 	})
 	m.HandleFunc("POST /attachments", func(w http.ResponseWriter, r *http.Request) { d.attach(ctx, w, r) })

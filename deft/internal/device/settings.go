@@ -16,14 +16,15 @@ const (
 	MPS   Discipline = "mps"   // one kernel of each context in turn, partly at the same time
 )
 
-// Settings holds the constants of a device. The zero value of a field is the default.
+// Settings holds the constants of a device. The zero value of a field is the default. The tags
+// are for package experiment.
 type Settings struct {
-	Discipline Discipline    // default FIFO
-	Turn       time.Duration // of turns: the time after which a kernel is interrupted for another context
-	Switch     time.Duration // of turns: idle time when another context gets the device; below 0 none
-	Overlap    float64       // of mps: the share of a kernel that runs while one of another context does; below 0 none
+	Discipline Discipline    `field:"discipline" values:"fifo turns mps"` // default FIFO
+	Turn       time.Duration `field:"slice_ms" unit:"ms"`                 // of turns: the time after which a kernel is interrupted for another context
+	Switch     time.Duration `field:"switch_ns" unit:"ns"`                // of turns: idle time when another context gets the device; below 0 none
+	Overlap    float64       `field:"overlap"`                            // of mps: the share of a kernel that runs while one of another context does; below 0 none
 	Priorities bool          // of mps: a client of higher priority is served first (CUDA_MPS_CLIENT_PRIORITY)
-	Ahead      int           // launches that a client may have on the device, after which its host waits
+	Ahead      int           `field:"ahead" low:"1"` // launches that a client may have on the device, after which its host waits
 }
 
 // Defaults of [Settings]. Turn and switch were measured on an H100 and an H200 (driver 580):

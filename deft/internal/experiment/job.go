@@ -5,13 +5,19 @@ import (
 	"strings"
 )
 
-// The input of a model that names no size, in pixels.
-const (
-	DefaultHeight = 720
-	DefaultWidth  = 1280
-	// classifierPixels is the side of an image after a classifier's own preprocessing.
-	classifierPixels = 224
-)
+// classifierPixels is the side of an image after a classifier's own preprocessing.
+const classifierPixels = 224
+
+// Input returns the size of one job's input; assumed says that the configuration names none.
+func (m *Model) Input() (in Input, assumed bool) {
+	switch {
+	case m.ModelName == "mobilenet_v3_small" && !m.Resize:
+		return Input{Height: classifierPixels, Width: classifierPixels, Batch: m.BatchSize}, false
+	case m.Height == 0:
+		return Input{Height: 720, Width: 1280, Batch: m.BatchSize}, true
+	}
+	return Input{Height: m.Height, Width: m.Width, Batch: m.BatchSize}, false
+}
 
 // Profile returns the kernels of one job of the model: its own if the configuration states
 // them, or else those of the table by name and size.
@@ -27,13 +33,7 @@ func (m *Model) Profile() (Profile, error) {
 		}
 		return p, nil
 	}
-	in := Input{Height: m.Height, Width: m.Width, Batch: m.BatchSize}
-	if m.Height == 0 {
-		in.Height, in.Width = DefaultHeight, DefaultWidth
-	}
-	if m.ModelName == "mobilenet_v3_small" && !m.Resize { // its own preprocessing
-		in.Height, in.Width = classifierPixels, classifierPixels
-	}
+	in, _ := m.Input()
 	p, err := Lookup(m.ModelName, in)
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", m.OutputName, err)

@@ -31,11 +31,8 @@ type node struct {
 	path string
 }
 
-// kind returns the kind of the value. An alias is no value: it could repeat a large one.
+// kind returns the kind of the value.
 func (n node) kind() string {
-	if n.Kind == yaml.AliasNode {
-		return "an alias"
-	}
 	if kind, known := kinds[n.ShortTag()]; known {
 		return kind
 	}
@@ -75,10 +72,27 @@ func parseTree(file string, text []byte) (node, error) {
 		if err = decoder.Decode(&more); err == nil {
 			err = fmt.Errorf("line %d: more text after the end of the experiment", more.Line)
 		} else if errors.Is(err, io.EOF) {
+			if at := findReference(&doc); at != nil {
+				return node{}, &Error{File: file, Line: at.Line, Reason: fmt.Sprintf("aliases (*) and merges (<<) of YAML are not read: write the value out instead of %q", at.Value)}
+			}
 			return node{doc.Content[0], ""}, nil
 		}
 	}
 	return node{}, syntaxError(file, text, err)
+}
+
+// findReference returns the first alias or merge key of a tree, or nil. An alias could repeat
+// a large value.
+func findReference(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode || n.ShortTag() == "!!merge" {
+		return n
+	}
+	for _, c := range n.Content {
+		if found := findReference(c); found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 var linePattern = regexp.MustCompile(`line (\d+): `)

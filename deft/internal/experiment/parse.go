@@ -195,14 +195,17 @@ func (r *reader) duration(n node, unit time.Duration) time.Duration {
 
 func (r *reader) experiment(root node) *Experiment {
 	o := r.object(root)
-	x := &Experiment{MinJobs: 10}
+	x := &Experiment{MinJobs: 10, Device: device.Settings{Discipline: device.FIFO}}
 	if n, ok := o.requiredField("exp_dur"); ok {
 		if x.Duration = r.duration(n, time.Second); x.Duration == 0 {
 			r.fail(n, "want a duration above 0 s, have %s", n.describe())
 		}
 	}
 	o.decode(x)
-	x.Device = o.device()
+	o.decode(&x.Device)
+	if n, ok := o.field("overlap"); ok && x.Device.Overlap > 1 {
+		r.fail(n, "want a share of at most 1, have %v", x.Device.Overlap)
+	}
 	if n, ok := o.field("slack"); ok && !(x.Slack > 1 && x.Slack <= policy.MaxSlack) {
 		r.fail(n, "want a number above 1, at most %d, have %s", policy.MaxSlack, n.describe())
 	}
@@ -225,40 +228,18 @@ func (r *reader) experiment(root node) *Experiment {
 	return x
 }
 
-// device reads the constants of the simulated device.
-func (o *object) device() device.Settings {
-	own := struct {
-		Discipline device.Discipline `field:"discipline" values:"fifo turns mps"`
-		Turn       time.Duration     `field:"slice_ms" unit:"ms"`
-		Switch     time.Duration     `field:"switch_ns" unit:"ns"`
-		Overlap    float64           `field:"overlap"`
-		Ahead      int               `field:"ahead" low:"1"`
-	}{Discipline: device.FIFO}
-	o.decode(&own)
-	if own.Overlap > 1 {
-		n, _ := o.field("overlap")
-		o.r.fail(n, "want a share of at most 1, have %v", own.Overlap)
-	}
-	return device.Settings{Discipline: own.Discipline, Turn: own.Turn, Switch: own.Switch, Overlap: own.Overlap, Ahead: own.Ahead}
-}
-
 func (r *reader) model(n node) Model {
 	o := r.object(n)
-	m := Model{BatchSize: 1}
+	m := Model{BatchSize: 1, Terms: policy.Terms{Weight: 1}}
 	if name, ok := o.requiredField("model_name"); ok {
 		if m.ModelName = r.text(name, ""); m.ModelName == "" {
 			r.fail(name, "want the name of a model, have %s", name.describe())
 		}
 	}
-	own := struct {
-		Priority int           `field:"priority"`
-		Weight   float64       `field:"weight"`
-		Deadline time.Duration `field:"deadline_ms" unit:"ms"`
-	}{Weight: 1}
 	o.decode(&m)
-	o.decode(&own)
+	o.decode(&m.Terms)
 	m.OutputName = o.stem(m.ModelName)
-	m.Terms = policy.Terms{Name: m.OutputName, Priority: own.Priority, Weight: own.Weight, Deadline: own.Deadline}
+	m.Terms.Name = m.OutputName
 	m.Height, m.Width = o.size(m.Resize)
 	m.Control = o.control()
 	if m.Weight == 0 {
@@ -352,20 +333,29 @@ func (o *object) kernels(m *Model) {
 	}
 	if times.kind() == kindArray {
 		for i := range times.Content {
-			m.KernelTimes = append(m.KernelTimes, o.r.duration(times.item(i), time.Nanosecond))
+			m.KernelTimes = append(m.KernelTimes, o.r.kernelTime(times.item(i)))
 		}
 		if m.Kernels = cmp.Or(m.Kernels, len(m.KernelTimes)); m.Kernels != len(m.KernelTimes) || m.Kernels == 0 {
 			o.r.fail(times, "%d times for %d kernels", len(m.KernelTimes), m.Kernels)
 		}
 		return
 	}
-	each := o.r.duration(times, time.Nanosecond)
+	each := o.r.kernelTime(times)
 	if m.Kernels == 0 {
 		o.requiredField("kernels")
 	}
 	for range m.Kernels {
 		m.KernelTimes = append(m.KernelTimes, each)
 	}
+}
+
+// kernelTime returns the time of a kernel.
+func (r *reader) kernelTime(n node) time.Duration {
+	each := r.duration(n, time.Nanosecond)
+	if each == 0 {
+		r.fail(n, "want a time of 1 ns or more, have %s", n.describe())
+	}
+	return each
 }
 
 // duplicateLogs returns the first two models with the same log; 0, 0 if there are none.

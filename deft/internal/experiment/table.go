@@ -64,7 +64,7 @@ func Lookup(model string, in Input) (Profile, error) {
 		return Profile{}, fmt.Errorf("profile: %w %q: give a trace, kernels and kernel_ns, or a model of %s", ErrUnknownModel, model, strings.Join(Models(), ", "))
 	}
 	if fixed && in != (Input{Height: classifierPixels, Width: classifierPixels, Batch: 1}) {
-		return Profile{}, fmt.Errorf("profile: %s: its kernels are known for one image of %dx%d only", model, classifierPixels, classifierPixels)
+		return Profile{}, fmt.Errorf("profile: %s: its kernels are known for one image of %dx%d only: set resize to false and batch_size to 1", model, classifierPixels, classifierPixels)
 	}
 	return p, nil
 }

@@ -25,12 +25,12 @@ const Never = time.Duration(math.MaxInt64)
 // clients less than the best interval did.
 const DefaultInFlight = 200 * time.Microsecond
 
-// Terms holds the terms with which a client was registered.
+// Terms holds the terms with which a client was registered. The tags are for package experiment.
 type Terms struct {
 	Name     string
-	Priority int           // larger is more urgent
-	Weight   float64       // of the device under fair; 0 is 1
-	Deadline time.Duration // from the begin of a job; 0 none
+	Priority int           `field:"priority"`              // larger is more urgent
+	Weight   float64       `field:"weight"`                // of the device under fair; 0 is 1
+	Deadline time.Duration `field:"deadline_ms" unit:"ms"` // from the begin of a job; 0 none
 	// Interval bounds the queue of a client that yields to others: it synchronizes with
 	// the device every Interval launches. 0: the policy chooses the bound.
 	Interval int

@@ -23,6 +23,8 @@ var (
 	ErrPolicy = errors.New("the policy does not advance time")
 	// ErrStuck is returned if a policy stops clients for ever.
 	ErrStuck = errors.New("all clients are stopped for ever")
+	// ErrTooMany is returned for more than maxJobs jobs of a client: each is kept.
+	ErrTooMany = errors.New("too many jobs")
 )
 
 // never is the time of an event that does not happen.
@@ -35,6 +37,9 @@ const (
 	DefaultSyncCost = 15 * time.Microsecond
 	DefaultMinJobs  = 10
 )
+
+// maxJobs bounds the jobs of a client, which need 0.2 GB then.
+const maxJobs = 2_000_000
 
 // Config describes an experiment. Fields but Clients and Duration may be zero.
 type Config struct {

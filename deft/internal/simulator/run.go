@@ -131,10 +131,10 @@ func (s *simulation) play(ctx context.Context) error {
 			return nil
 		}
 	}
-	if !s.allFinished() {
-		return fmt.Errorf("simulator: at %v: %w", s.now, ErrStuck)
+	if next := s.nextChange(); next != never {
+		return fmt.Errorf("simulator: %w: nothing but decisions happens from %v to %v", ErrTime, s.now, next)
 	}
-	return nil
+	return fmt.Errorf("simulator: at %v: %w", s.now, ErrStuck)
 }
 
 func (s *simulation) allFinished() bool {
@@ -142,8 +142,11 @@ func (s *simulation) allFinished() bool {
 }
 
 // nextEvent returns the time of the next event.
-func (s *simulation) nextEvent() time.Duration {
-	at := min(s.device.Next(), s.ask)
+func (s *simulation) nextEvent() time.Duration { return min(s.nextChange(), s.ask) }
+
+// nextChange returns the time of the next event of the device or a host.
+func (s *simulation) nextChange() time.Duration {
+	at := s.device.Next()
 	for _, h := range s.hosts {
 		if h.hasWakeTime() && h.wake < at {
 			at = h.wake
@@ -382,6 +385,9 @@ func (s *simulation) endJob(i int, h *host) {
 	h.doneJobs++
 	r := &h.result
 	r.Jobs = append(r.Jobs, h.job)
+	if len(r.Jobs) > maxJobs {
+		s.err = fmt.Errorf("simulator: client %d (%s): %w: more than %d", i, h.spec.Name, ErrTooMany, maxJobs)
+	}
 	r.Launches += h.job.Launches
 	r.Syncs += h.job.Syncs
 	r.Stall += h.job.Stall

@@ -174,6 +174,23 @@ func (s shut) Decide(now time.Duration, _ []policy.Client, d []policy.Directive)
 	return now + s.again
 }
 
+type asking struct{}
+
+func (asking) Decide(now time.Duration, _ []policy.Client, _ []policy.Directive) time.Duration {
+	return now + us
+}
+
+// The jobs of a client are kept, so there is a limit.
+func TestTooManyJobs(t *testing.T) {
+	s := newSimulation(&Config{Clients: []Client{{Kernels: Uniform(1, us)}}})
+	h := s.hosts[0]
+	h.result.Jobs = make([]Job, maxJobs, maxJobs+1)
+	s.endJob(0, h)
+	if !errors.Is(s.err, ErrTooMany) {
+		t.Error(s.err)
+	}
+}
+
 func TestRunRefuses(t *testing.T) {
 	good := []Client{{Kernels: Uniform(1, us)}}
 	canceled, cancel := context.WithCancel(t.Context())
@@ -194,6 +211,7 @@ func TestRunRefuses(t *testing.T) {
 		{"past", t.Context(), Config{Clients: good, Duration: 1, Policy: past{}}, ErrPolicy},
 		{"shut", t.Context(), Config{Clients: good, Duration: 1, Policy: shut{}}, ErrStuck},
 		{"shut, asking", t.Context(), Config{Clients: good, Duration: 1, Policy: shut{1}}, ErrStuck},
+		{"a launch of ages", t.Context(), Config{Clients: []Client{{Kernels: Uniform(2, us), Launch: time.Hour}}, Duration: 1, Policy: asking{}}, ErrTime},
 		{"canceled", canceled, Config{Clients: long, Duration: time.Second}, context.Canceled},
 	}
 	for _, tt := range tests {

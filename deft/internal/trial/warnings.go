@@ -20,8 +20,8 @@ func warnings(x *experiment.Experiment, device string) []string {
 		if m.SyncLevel == "layer" {
 			all = append(all, fmt.Sprintf("%s: sync_level layer needs the model's own layers and is ignored", m.OutputName))
 		}
-		if m.Kernels == 0 && m.Height == 0 {
-			all = append(all, fmt.Sprintf("%s: no resize_size: simulated with an input of %dx%d", m.OutputName, experiment.DefaultHeight, experiment.DefaultWidth))
+		if in, assumed := m.Input(); assumed && m.Kernels == 0 {
+			all = append(all, fmt.Sprintf("%s: no resize_size: simulated with an input of %dx%d", m.OutputName, in.Height, in.Width))
 		}
 	}
 	return all
