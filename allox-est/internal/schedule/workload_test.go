@@ -53,7 +53,7 @@ func TestReadReport(t *testing.T) {
 		if b.User != "ann" || b.Arrival != 5 || b.Reported[CPU] != 20 || b.Actual[GPU] != 4 {
 			t.Errorf("%+v", b)
 		}
-		if len(w.Warnings) != 1 || !errors.Is(w.Warnings[0], ErrUnproven) {
+		if len(w.Warnings) != 1 || !errors.Is(w.Warnings[0], ErrUnproven) || !strings.HasPrefix(w.Warnings[0].Error(), "in:2: ") {
 			t.Errorf("warnings %v", w.Warnings)
 		}
 	}
