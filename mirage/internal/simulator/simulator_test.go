@@ -114,6 +114,45 @@ func TestForecast(t *testing.T) {
 	}
 }
 
+// TestWaitParts checks the parts of a job's wait: for its time, for other jobs and for room.
+func TestWaitParts(t *testing.T) {
+	jobs := []trace.Job{
+		{ID: "1", User: "u", End: 4000, Limit: 4000, Nodes: 1},
+		{ID: "2", User: "v", End: 6000, Limit: 6000, Nodes: 1},
+		{ID: "3", User: "w", Submit: 60, Start: 6000, End: 7000, Limit: 1000, Nodes: 4},
+	}
+	w, err := simulator.NewWorkload(jobs, simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: cluster.Defaults(cluster.EASY)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := w.New()
+	s.RunUntil(3600)
+	for _, tt := range []struct {
+		eligible int64
+		after    string
+		want     simulator.Wait
+	}{
+		{0, "", simulator.Wait{}}, // it ends before the large one may begin
+		{5000, "", simulator.Wait{Seconds: 1400, Eligible: 1400}},
+		{0, "1", simulator.Wait{Seconds: 400, Dependency: 400}},
+		{0, "9", simulator.Wait{}},                                  // it has ended, or nobody knows it
+		{0, "1,2", simulator.Wait{Seconds: 3400, Dependency: 2400}}, // then the large one runs
+		{0, "2,1", simulator.Wait{Seconds: 3400, Dependency: 2400}},
+		{5000, "1", simulator.Wait{Seconds: 1400, Eligible: 1400}},
+		{3700, "1", simulator.Wait{Seconds: 400, Eligible: 100, Dependency: 300}},
+		{0, "1+4000", simulator.Wait{Seconds: 400, Dependency: 400}},
+		{0, "2+60", simulator.Wait{}},
+		{0, "3+50", simulator.Wait{Seconds: 3400, Dependency: 2450}},
+		{0, "1,3+50", simulator.Wait{Seconds: 3400, Dependency: 2450}},
+		{0, "3", simulator.Wait{Seconds: 3400, Dependency: 3400}},
+	} {
+		got, err := s.WaitIn(s.Using(1), trace.Job{Nodes: 1, Limit: 60, End: 60, Eligible: tt.eligible, After: tt.after}, simulator.Farthest)
+		if err != nil || got != tt.want {
+			t.Errorf("eligible at %d, after %q: %+v, %v; want %+v", tt.eligible, tt.after, got, err, tt.want)
+		}
+	}
+}
+
 func disciplines() (all []cluster.Discipline) {
 	for _, name := range cluster.Disciplines().Names() {
 		all = append(all, cluster.Discipline(name))
