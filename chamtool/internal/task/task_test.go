@@ -419,22 +419,22 @@ func TestWaitsBesideATask(t *testing.T) {
 	clock.Show(1, 1)
 	clock.Show(1_000_000_001, 1_000_000_001)
 	tracker := NewTracker[int](w, clock)
-	rings := []*event.Ring{event.NewRing(64), event.NewRing(64), event.NewRing(64)}
-	put := func(r *event.Ring, k event.Kind, f event.Flag, number int32, ticks, token, last uint64) {
+	rings := []*ringtest.Ring{ringtest.New(64), ringtest.New(64), ringtest.New(64)}
+	put := func(r *ringtest.Ring, k event.Kind, f event.Flag, number int32, ticks, token, last uint64) {
 		var s event.Slot
-		s.SetHeader(k, f, 0, number)
+		ringtest.SetHeader(&s, k, f, 0, number)
 		s[event.WordTicks], s[event.WordToken], s[event.WordEnd] = ticks, token, last
 		r.Push(&s, nil)
 	}
 	put(rings[0], event.WaitStart, event.Counted, 0, 1000, 0, 0)
 	put(rings[2], event.Create, event.Local, 0, 1000, 1, 7)
-	put(rings[0], event.Run, event.Local, event.Place(0, 0), 3000, 1, 9000)
+	put(rings[0], event.Run, event.Local, ringtest.Place(0, 0), 3000, 1, 9000)
 	put(rings[1], event.WaitStart, event.Counted, 0, 2000, 0, 0)
 	put(rings[2], event.WaitStart, event.Counted, 0, 4000, 0, 0)
 	put(rings[2], event.WaitEnd, event.Counted, 0, 6000, 0, 1) // ends the iteration
 	put(rings[1], event.WaitEnd, event.Counted, 0, 10_000, 0, 1)
 	put(rings[0], event.WaitEnd, event.Counted, 0, 10_000, 0, 1)
-	tracker.Drain(rings, math.MaxUint64)
+	tracker.Drain(ringtest.List(rings...), math.MaxUint64)
 	// 4 us and 2 us until the end; then 4 us of the second thread, and the 3 us of the first
 	// that its task left.
 	if math.Abs(w.waited[0]-6e-6) > 1e-12 || math.Abs(w.waited[1]-7e-6) > 1e-12 {
