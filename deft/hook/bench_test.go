@@ -32,7 +32,7 @@ func BenchmarkLaunch(b *testing.B) {
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			w := newWorld(b, session.Options{OwnerTimeout: time.Hour})
-			w.device.Noop = true
+			w.device.More = append(w.device.More, "SIMCUDA_NOOP=1")
 			bench := compileTest(b, "bench", "bench.c")
 			driver, hook := 1e9, 1e9
 			for b.Loop() {

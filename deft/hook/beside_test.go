@@ -88,7 +88,7 @@ func TestBesideAnotherHook(t *testing.T) {
 // A driver that looks its own names up, inside its lookup, gets an end.
 func TestDriverThatLooksItselfUp(t *testing.T) {
 	w := newWorld(t, session.Options{})
-	w.device.Fault = "dlsym"
+	w.device.More = append(w.device.More, "SIMCUDA_FAULT=dlsym")
 	for _, way := range []string{"dlsym", "v2", "double", "v1", "ptds"} {
 		w.run(w.command(w.clients.Client, way, "10"))
 		if gone := w.reap(); len(gone) != 1 || gone[0].Launches != 10 {

@@ -66,7 +66,7 @@ func needCompiler(t testing.TB) string {
 func newWorld(t testing.TB, o session.Options) *world {
 	t.Helper()
 	c := needCompiler(t)
-	w := &world{t: t, device: simcuda.Device{File: filepath.Join(t.TempDir(), "device"), CountsFile: filepath.Join(t.TempDir(), "counts")}}
+	w := &world{t: t, device: simcuda.Device{File: filepath.Join(t.TempDir(), "device")}}
 	var err error
 	if w.lib, err = hook.Build(t.Context(), c, "-Werror"); err == nil {
 		w.driver, err = simcuda.Build(t.Context(), c, driverFlags...)

@@ -16,7 +16,7 @@ import (
 // A forked child is a client of its own; its parent's counts stay.
 func TestFork(t *testing.T) {
 	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
-	w.device.AfterFork = true
+	w.device.More = append(w.device.More, "SIMCUDA_AFTER_FORK=allow")
 	p := w.probe()
 	p.do("fork 4") // before the driver was used
 	p.do("launch 3")
@@ -36,7 +36,7 @@ func TestFork(t *testing.T) {
 // A child forked while its parent stands at the gate is not in its way.
 func TestForkFromThreads(t *testing.T) {
 	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
-	w.device.AfterFork = true
+	w.device.More = append(w.device.More, "SIMCUDA_AFTER_FORK=allow")
 	for _, way := range []string{"fork", "fork-late", "threads"} {
 		out := w.run(w.command(w.clients.Client, way, "10"))
 		var want, got uint64

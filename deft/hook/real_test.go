@@ -68,7 +68,7 @@ except ValueError as e:
 // ways to start workers, signals. Every process that launches is a client.
 func TestRealPythonProcesses(t *testing.T) {
 	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
-	w.device.AfterFork = true
+	w.device.More = append(w.device.More, "SIMCUDA_AFTER_FORK=allow")
 	const script = `
 import ctypes, multiprocessing, os, signal, subprocess, sys, threading
 

@@ -39,7 +39,7 @@ func TestSanitizers(t *testing.T) {
 // sanitized runs the probe under a sanitizer; with environ, that of libdeft-trace.so.
 func sanitized(t *testing.T, kind string, environ ...string) {
 	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
-	w.device.AfterFork = true
+	w.device.More = append(w.device.More, "SIMCUDA_AFTER_FORK=allow")
 	program, err := w.buildSanitized(kind, len(environ) > 0)
 	if err != nil {
 		t.Fatal(err)

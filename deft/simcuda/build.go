@@ -48,7 +48,7 @@ func Build(ctx context.Context, cache string, extra ...string) (Built, error) {
 		args []string
 	}{
 		{&b.Driver, "libcuda.so.1", append(shared, driver...)},
-		{&b.Workload, "deft-workload", []string{"workload.c", "reach.c", "-ldl", "-pthread"}},
+		{&b.Workload, "deft-workload", []string{"workload.c", "-ldl", "-pthread"}},
 	} {
 		var err error
 		args := slices.Concat([]string{"-O2", "-g", "-std=gnu11"}, extra, target.args)

@@ -56,7 +56,8 @@ type bench struct {
 	simcuda.Built
 	simcudatest.Clients
 	simcuda.Device
-	t testing.TB
+	counts, fault string // SIMCUDA_COUNTS, SIMCUDA_FAULT
+	t             testing.TB
 }
 
 func newBench(t testing.TB, extra ...string) bench {
@@ -71,7 +72,8 @@ func newBench(t testing.TB, extra ...string) bench {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	b.Device = simcuda.Device{File: filepath.Join(dir, "device"), CountsFile: filepath.Join(dir, "counts")}
+	b.counts = filepath.Join(dir, "counts")
+	b.Device = simcuda.Device{File: filepath.Join(dir, "device"), More: []string{"SIMCUDA_COUNTS=" + b.counts}}
 	return b
 }
 
@@ -84,6 +86,7 @@ func (b bench) command(name string, args ...string) *exec.Cmd {
 	b.t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), b.Env(b.Built)...)
+	cmd.Env = append(cmd.Env, "SIMCUDA_FAULT="+b.fault)
 	return cmd
 }
 
@@ -111,7 +114,7 @@ func ways(plugin string) map[string]int {
 
 func (b bench) run(way string) {
 	b.t.Helper()
-	os.Remove(b.CountsFile)
+	os.Remove(b.counts)
 	name, file, _ := strings.Cut(way, " ")
 	args := []string{name, "10"}
 	if file != "" {
@@ -124,7 +127,7 @@ func TestEveryWay(t *testing.T) {
 	b := newBench(t)
 	for way, want := range ways(b.Plugin) {
 		b.run(way)
-		counts, err := simcudatest.ReadCounts(b.CountsFile)
+		counts, err := simcudatest.ReadCounts(b.counts)
 		got := 0
 		for _, c := range counts {
 			got += int(c.Launches)
@@ -143,7 +146,7 @@ func TestChildOfAnInitialisedParent(t *testing.T) {
 	if out, err := b.command(b.Client, "fork-late", "3").CombinedOutput(); err == nil || !bytes.Contains(out, []byte("driver error 3")) {
 		t.Errorf("a forked child could use the driver: %v %s", err, out)
 	}
-	b.AfterFork = true
+	b.More = append(b.More, "SIMCUDA_AFTER_FORK=allow")
 	b.mustRun(b.Client, "fork-late", "3")
 }
 
@@ -311,7 +314,6 @@ func TestWorkloadRefuses(t *testing.T) {
 		{"not a number", append(job, "--sleep-ms", "5x"), "", 2, "--sleep-ms 5x"},
 		{"argument", append(job, "more"), "", 2, "more"},
 		{"flag", append(job, "--more"), "", 2, "usage"},
-		{"path", append(job, "--path", "v3"), "", 2, "v3"},
 		{"bad profile", []string{"--profile", bad}, "", 1, "bad.txt:2"},
 		{"no profile", []string{"--profile", bad + "x"}, "", 1, "No such file"},
 		{"device", append(job, "--device", "1"), "", 1, "cuDeviceGet: driver error 101"},
@@ -326,7 +328,7 @@ func TestWorkloadRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			b.t, b.Fault = t, tt.fault
+			b.t, b.fault = t, tt.fault
 			cmd := b.command(b.Workload, tt.args...)
 			out, _ := cmd.CombinedOutput()
 			if cmd.ProcessState.ExitCode() != tt.status || !strings.Contains(string(out), tt.want) {
@@ -342,13 +344,13 @@ func TestWorkloadRefuses(t *testing.T) {
 func TestDeadClientIsPurged(t *testing.T) {
 	for _, o := range []device.Discipline{device.FIFO, device.Turns, device.MPS} {
 		b := newBench(t)
-		b.Settings, b.Fault = device.Settings{Discipline: o, Turn: 200 * time.Second, Ahead: 1024}, "die:200"
+		b.Settings, b.fault = device.Settings{Discipline: o, Turn: 200 * time.Second, Ahead: 1024}, "die:200"
 		hog := b.command(b.Workload, "--kernels", "900", "--kernel-ns", "2000000000", "--jobs", "1", "--mem-bytes", "10000000000")
 		if err := hog.Start(); err != nil {
 			t.Fatal(err)
 		}
 		waitForZombie(t, hog.Process.Pid)
-		b.Fault = ""
+		b.fault = ""
 		job := []string{"--kernels", "10", "--kernel-ns", "10000", "--jobs", "1"}
 		if o == device.Turns { // whoever asks for memory finds the dead, too
 			job = append(job, "--mem-bytes", "10000000000")
@@ -419,7 +421,7 @@ func TestDeathByFaultLeavesTheOthers(t *testing.T) {
 	if err := other.Start(); err != nil {
 		t.Fatal(err)
 	}
-	b.Fault = "die:30"
+	b.fault = "die:30"
 	for range 5 {
 		cmd := b.command(b.Workload, "--kernels", "20", "--kernel-ns", "1000000", "--jobs", "5")
 		cmd.Run()
@@ -458,11 +460,11 @@ func TestFileOfSomethingElse(t *testing.T) {
 
 func TestEnv(t *testing.T) {
 	built := simcuda.Built{Driver: "/c/1/libcuda.so.1"}
-	if diff := cmp.Diff([]string{"LD_LIBRARY_PATH=/c/1"}, simcuda.Device{}.Env(built)); diff != "" {
+	if diff := cmp.Diff([]string{"LD_LIBRARY_PATH=/c/1", "SIMCUDA_DEVICE=/f"}, simcuda.Device{File: "/f"}.Env(built)); diff != "" {
 		t.Error(diff)
 	}
-	d := simcuda.Device{File: "/f", Settings: device.Settings{Discipline: device.Turns, Turn: 1, Switch: 2, Ahead: 3}, MemoryBytes: 4, AfterFork: true, CountsFile: "/n", Fault: "dlsym", Noop: true}
-	for _, want := range []string{"DEVICE=/f", "ORDER=turns", "SLICE_NS=1", "SWITCH_NS=2", "QUEUE=3", "MEMORY_BYTES=4", "AFTER_FORK=allow", "COUNTS=/n", "FAULT=dlsym", "NOOP=1"} {
+	d := simcuda.Device{File: "/f", Settings: device.Settings{Discipline: device.Turns, Turn: 1, Switch: 2, Ahead: 3}, More: []string{"SIMCUDA_NOOP=1"}}
+	for _, want := range []string{"DEVICE=/f", "ORDER=turns", "SLICE_NS=1", "SWITCH_NS=2", "QUEUE=3", "NOOP=1"} {
 		if env := d.Env(built); !slices.Contains(env, "SIMCUDA_"+want) {
 			t.Errorf("%s is not in %q", want, env)
 		}

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "driver.h"
-#include "reach.h"
 
 static const char usage[] =
     "usage: deft-workload [flags]\n"
@@ -44,8 +43,6 @@ static const char usage[] =
     "  --device N          CUDA ordinal (0)\n"
     "  --mem-bytes N       device memory held while running (0)\n"
     "  --reserved-bytes N  the figure for the last CSV column (mem-bytes)\n"
-    "  --path P            how the driver is reached: v2 (as cudart 12 and later), ptds,\n"
-    "                      v1, double, dlsym (v2)\n"
     "  --slo-ms MS         deadline of a job, passed to the hook (0: none)\n"
     "  --no-marks          do not call deft_job_begin and deft_job_end\n"
     "\n"
@@ -68,8 +65,8 @@ static void stop(int status, const char *format, ...) {
 static struct {
     uint64_t kernels, kernel_ns, launch_ns, host_ns, sleep_ns, period_ns, min_jobs, jobs, duration_ns, slo_ns;
     uint64_t memory_bytes, reserved_bytes, graph, device, barrier, no_marks;
-    const char *profile, *csv, *path, *wait;
-} want = {.min_jobs = 10, .path = "v2", .wait = "sync"};
+    const char *profile, *csv, *wait;
+} want = {.min_jobs = 10, .wait = "sync"};
 
 /* A flag has a number, in a unit, a text, or sets a number without an argument. */
 static const struct flag {
@@ -85,7 +82,7 @@ static const struct flag {
     {"jobs", &want.jobs, 1, NULL, 0}, {"sleep-ms", &want.sleep_ns, 1e6, NULL, 0}, {"period-ms", &want.period_ns, 1e6, NULL, 0},
     {"barrier", &want.barrier, 0, NULL, 1}, {"csv", NULL, 0, &want.csv, 0}, {"device", &want.device, 1, NULL, 0},
     {"slo-ms", &want.slo_ns, 1e6, NULL, 0}, {"mem-bytes", &want.memory_bytes, 1, NULL, 0}, {"reserved-bytes", &want.reserved_bytes, 1, NULL, 0},
-    {"path", NULL, 0, &want.path, 0}, {"wait", NULL, 0, &want.wait, 0}, {"no-marks", &want.no_marks, 0, NULL, 1},
+    {"wait", NULL, 0, &want.wait, 0}, {"no-marks", &want.no_marks, 0, NULL, 1},
 };
 enum { FLAGS = sizeof flags / sizeof *flags };
 
@@ -163,40 +160,45 @@ static void read_profile(void) {
 
 /* ---- the driver -------------------------------------------------------------- */
 
-/* Functions of the driver: field, name for cuGetProcAddress, exported name, parameters. */
+/* Functions of the driver: field, name, parameters. */
 #define DRIVER(ROW) \
-    ROW(init, cuInit, cuInit, unsigned) \
-    ROW(device_get, cuDeviceGet, cuDeviceGet, CUdevice *, int) \
-    ROW(retain, cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, CUhandle *, CUdevice) \
-    ROW(set_current, cuCtxSetCurrent, cuCtxSetCurrent, CUhandle) \
-    ROW(load, cuModuleLoadData, cuModuleLoadData, CUhandle *, const void *) \
-    ROW(get_function, cuModuleGetFunction, cuModuleGetFunction, CUhandle *, CUhandle, const char *) \
-    ROW(stream_create, cuStreamCreate, cuStreamCreate, CUhandle *, unsigned) \
-    ROW(stream_sync, cuStreamSynchronize, cuStreamSynchronize, CUhandle) \
-    ROW(stream_query, cuStreamQuery, cuStreamQuery, CUhandle) \
-    ROW(event_create, cuEventCreate, cuEventCreate, CUhandle *, unsigned) \
-    ROW(event_record, cuEventRecord, cuEventRecord, CUhandle, CUhandle) \
-    ROW(event_sync, cuEventSynchronize, cuEventSynchronize, CUhandle) \
-    ROW(event_query, cuEventQuery, cuEventQuery, CUhandle) \
-    ROW(copy_out, cuMemcpyDtoH, cuMemcpyDtoH_v2, void *, CUdeviceptr, size_t) \
-    ROW(host_function, cuLaunchHostFunc, cuLaunchHostFunc, CUhandle, CUhostFn, void *) \
-    ROW(mem_alloc, cuMemAlloc, cuMemAlloc_v2, CUdeviceptr *, size_t) \
-    ROW(launch, cuLaunchKernel, cuLaunchKernel, CUhandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUhandle, void **, void **) \
-    ROW(begin_capture, cuStreamBeginCapture, cuStreamBeginCapture_v2, CUhandle, int) \
-    ROW(end_capture, cuStreamEndCapture, cuStreamEndCapture, CUhandle, CUhandle *) \
-    ROW(instantiate, cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, CUhandle *, CUhandle, uint64_t) \
-    ROW(graph_launch, cuGraphLaunch, cuGraphLaunch, CUhandle, CUhandle) \
-    ROW(graph_destroy, cuGraphDestroy, cuGraphDestroy, CUhandle)
+    ROW(init, cuInit, unsigned) \
+    ROW(device_get, cuDeviceGet, CUdevice *, int) \
+    ROW(retain, cuDevicePrimaryCtxRetain, CUhandle *, CUdevice) \
+    ROW(set_current, cuCtxSetCurrent, CUhandle) \
+    ROW(load, cuModuleLoadData, CUhandle *, const void *) \
+    ROW(get_function, cuModuleGetFunction, CUhandle *, CUhandle, const char *) \
+    ROW(stream_create, cuStreamCreate, CUhandle *, unsigned) \
+    ROW(stream_sync, cuStreamSynchronize, CUhandle) \
+    ROW(stream_query, cuStreamQuery, CUhandle) \
+    ROW(event_create, cuEventCreate, CUhandle *, unsigned) \
+    ROW(event_record, cuEventRecord, CUhandle, CUhandle) \
+    ROW(event_sync, cuEventSynchronize, CUhandle) \
+    ROW(event_query, cuEventQuery, CUhandle) \
+    ROW(copy_out, cuMemcpyDtoH, void *, CUdeviceptr, size_t) \
+    ROW(host_function, cuLaunchHostFunc, CUhandle, CUhostFn, void *) \
+    ROW(mem_alloc, cuMemAlloc, CUdeviceptr *, size_t) \
+    ROW(launch, cuLaunchKernel, CUhandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUhandle, void **, void **) \
+    ROW(begin_capture, cuStreamBeginCapture, CUhandle, int) \
+    ROW(end_capture, cuStreamEndCapture, CUhandle, CUhandle *) \
+    ROW(instantiate, cuGraphInstantiateWithFlags, CUhandle *, CUhandle, uint64_t) \
+    ROW(graph_launch, cuGraphLaunch, CUhandle, CUhandle) \
+    ROW(graph_destroy, cuGraphDestroy, CUhandle)
 
 static struct {
-#define FIELD(field, name, exported, ...) CUresult (*field)(__VA_ARGS__);
+#define FIELD(field, name, ...) CUresult (*field)(__VA_ARGS__);
     DRIVER(FIELD)
 } cu;
 
-static void *look_up(const char *name, const char *exported) {
-    void *p = reach(want.path, name, exported);
-    if (!p) stop(1, "%s", reach_error);
-    return p;
+/* Finds a function as the run-time library does from CUDA 12 on. */
+static void *look_up(const char *name) {
+    static CUresult (*get)(const char *, void **, int, uint64_t, int *);
+    void *libcuda = get ? NULL : dlopen("libcuda.so.1", RTLD_NOW), *f = NULL;
+    int found;
+    if (libcuda) *(void **)&get = dlsym(libcuda, "cuGetProcAddress_v2");
+    if (!get) stop(1, "%s", dlerror());
+    if (get(name, &f, 12090, CU_GET_PROC_LEGACY_STREAM, &found)) stop(1, "%s: the driver does not have it", name);
+    return f;
 }
 
 static void check(CUresult r, const char *what) {
@@ -263,8 +265,7 @@ static void choose_wait(void) {
 static void open_driver(void) {
     CUhandle context, module;
     CUdevice device;
-    if (!reach_known(want.path)) stop(2, "--path %s: want one of %s", want.path, REACH_PATHS);
-#define LOOK_UP(field, name, exported, ...) *(void **)&cu.field = look_up(#name, #exported);
+#define LOOK_UP(field, name, ...) *(void **)&cu.field = look_up(#name);
     DRIVER(LOOK_UP)
     check(cu.init(0), "cuInit");
     check(cu.device_get(&device, (int)want.device), "cuDeviceGet");
@@ -272,7 +273,7 @@ static void open_driver(void) {
     check(cu.set_current(context), "cuCtxSetCurrent");
     check(cu.load(&module, ""), "cuModuleLoadData");
     check(cu.get_function(&function, module, "kernel"), "cuModuleGetFunction");
-    if (want.graph || (strcmp(want.path, "ptds") && wait_for_job != wait_copy)) check(cu.stream_create(&stream, 1), "cuStreamCreate");
+    if (want.graph || wait_for_job != wait_copy) check(cu.stream_create(&stream, 1), "cuStreamCreate");
     check(cu.event_create(&event, 2), "cuEventCreate");
     if (wait_for_job == wait_copy) check(cu.mem_alloc(&result, sizeof result), "cuMemAlloc");
     CUdeviceptr at;

@@ -19,7 +19,7 @@ type Counts struct {
 	Copies   uint64 `json:"copies"`   // copies and fills
 }
 
-// ReadCounts reads the file of [simcuda.Device.CountsFile]: one entry for each process
+// ReadCounts reads the file of SIMCUDA_COUNTS: one entry for each process
 // that has ended in good order.
 func ReadCounts(path string) ([]Counts, error) {
 	body, err := os.ReadFile(path)
