@@ -28,7 +28,7 @@ func Sources() fs.FS {
 }
 
 // driver lists the C files of libcuda.so.1.
-var driver = []string{"process.c", "context.c", "ask.c", "compilers.c", "stream.c", "work.c", "event.c", "memory.c", "lookup.c", "entries.c", "device.c", "clock.c"}
+var driver = []string{"process.c", "context.c", "ask.c", "compilers.c", "stream.c", "work.c", "event.c", "memory.c", "lookup.c", "device.c", "clock.c"}
 
 // Built holds the absolute paths of the files that an experiment needs.
 type Built struct {

@@ -3,8 +3,27 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "entries.h"
 #include "simcuda.h"
+
+/* Declares the entry points under other names: their parameters are of no interest here. */
+#define AT(f) void at_##f(void) __asm__(#f);
+#define ONE(base, since, f) AT(f)
+#define TWO(base, since, f, second) AT(f) AT(second)
+#include "table.h"
+#undef ONE
+#undef TWO
+
+static const struct entry {
+    const char *name;
+    int since; /* CUDA version: major * 1000 + minor * 10 */
+    void (*plain)(void);
+    void (*per_thread)(void); /* NULL: the same as plain */
+} entries[] = {
+#define ONE(base, since, f) {#base, since, at_##f, NULL},
+#define TWO(base, since, f, second) {#base, since, at_##f, at_##second},
+#include "table.h"
+};
+enum { ENTRIES = sizeof entries / sizeof *entries };
 
 static const struct {
     CUresult code;
@@ -30,29 +49,31 @@ API CUresult cuGetErrorString(CUresult code, const char **text) { return describ
 /* What trips hooks that record their own wrapper: the driver uses the dynamic
  * linker while it answers. */
 static void find_own_symbol(void) {
-    for (size_t i = 0; entry_name(i); i += 16) {
+    for (size_t i = 0; i < ENTRIES; i += 16) {
         void *libcuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
         if (!libcuda) continue;
-        (void)dlsym(libcuda, entry_name(i));
+        (void)dlsym(libcuda, entries[i].name);
         (void)dlsym(RTLD_DEFAULT, "cuGetProcAddress_v2");
         dlclose(libcuda);
     }
 }
 
-enum { FOUND, NO_SYMBOL, TOO_OLD }; /* what status says */
+enum { FOUND, NO_SYMBOL, TOO_OLD }; /* values of status */
 
 API CUresult cuGetProcAddress_v2(const char *name, void **entry, int version, uint64_t flags, int *status) {
-    int known, ignored;
+    const struct entry *e = NULL; /* the newest of the name that is not newer than the version */
+    int ignored;
     if (!status) status = &ignored;
     *status = NO_SYMBOL;
     NEED(name && entry && (flags & ~3ull) == 0, CUDA_ERROR_INVALID_VALUE);
     if (config.look_up) find_own_symbol();
-    const struct entry *e = entry_find(name, version, &known);
-    *entry = NULL;
-    if (!e) {
-        if (known) *status = TOO_OLD;
-        return CUDA_ERROR_NOT_FOUND;
+    for (size_t i = 0; i < ENTRIES; i++) {
+        if (strcmp(entries[i].name, name)) continue;
+        *status = TOO_OLD;
+        if (entries[i].since <= version && (!e || entries[i].since > e->since)) e = &entries[i];
     }
+    *entry = NULL;
+    NEED(e, CUDA_ERROR_NOT_FOUND);
     *entry = (void *)(flags & CU_GET_PROC_PER_THREAD_STREAM && e->per_thread ? e->per_thread : e->plain);
     *status = FOUND;
     return CUDA_SUCCESS;

@@ -7,8 +7,7 @@
  *   work.c     launches, waits, host functions
  *   event.c    events
  *   memory.c   allocations, copies, fills
- *   lookup.c   errors' names, cuGetProcAddress
- *   entries.c  what that finds, from table.h
+ *   lookup.c   errors' names, cuGetProcAddress from table.h
  *
  * over the device of device.h. */
 #ifndef SIMCUDA_H

@@ -1,6 +1,6 @@
 /* What cuGetProcAddress finds: name, first CUDA version (major * 1000 + minor *
  * 10), entry point, entry point for per-thread default streams. Included by
- * entries.c, twice. */
+ * lookup.c, twice. */
 ONE(cuArrayCreate, 3020, cuArrayCreate_v2)
 ONE(cuArrayDestroy, 2000, cuArrayDestroy)
 ONE(cuCtxCreate, 3020, cuCtxCreate_v2)
