@@ -235,7 +235,15 @@ HIDDEN void *driver_handle(void);
 HIDDEN void *driver_symbol(const char *name); /* of the driver itself, wrapped or not */
 
 /* The driver's function of a name as a value of this type, looked up once. */
-#define RAW(type, name) ({     static void *known;     void *f_ = load(&known);     if (unlikely(!f_)) {         f_ = driver_symbol(name);         store(&known, f_);     }     (type)f_; })
+#define RAW(type, name) ({ \
+    static void *known; \
+    void *f_ = load(&known); \
+    if (unlikely(!f_)) { \
+        f_ = driver_symbol(name); \
+        store(&known, f_); \
+    } \
+    (type)f_; \
+})
 
 typedef void *(*dlsym_fn)(void *, const char *);
 typedef void *(*dlopen_fn)(const char *, int);

@@ -30,7 +30,7 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 		Long: "Run a program under libdeft.so and report whether its launches are seen and how\n" +
 			"it reaches the driver. The program's output goes to stderr. The exit code is 1\n" +
 			"if the hook saw no launch or the program failed.",
-		Args: cobra.MinimumNArgs(1),
+		Args: wantCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			lib, _, err := library(cmd.Context())
 			if err != nil {

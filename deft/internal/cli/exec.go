@@ -65,7 +65,7 @@ nothing. If deft exec is killed, the program continues. Under MPS a program with
   deft exec -- python3 train.py
   deft ctl policy fair
   deft exec --device sim -- deft-workload --kernels 400 --kernel-ns 100000 --dur-s 5`,
-		Args: cobra.MinimumNArgs(1),
+		Args: wantCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.args, p.slo = args, time.Duration(sloMS*float64(time.Millisecond))
 			if !(sloMS >= 0 && sloMS <= 1e9) {
@@ -95,6 +95,14 @@ nothing. If deft exec is killed, the program continues. Under MPS a program with
 	cli.Values(c, "policy", policy.Policies.Names()...)
 	cli.First(c, "policy", "priority", "session", "device", "name")
 	return c
+}
+
+// wantCommand returns an error for a command line without the user's command.
+func wantCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cli.Usagef("want a command: %s -- COMMAND...", c.CommandPath())
+	}
+	return nil
 }
 
 // check checks the flags and sets the default name.

@@ -54,23 +54,40 @@ type presence struct {
 
 // clientHistory is the memory of presence about a client.
 type clientHistory struct {
-	at      time.Duration // of the last observation
-	idle    time.Duration // since when it has had nothing on the device
-	open    bool          // its gate was, since the last observation
-	absent  bool
-	paced   bool          // absent between launches, not in a gap
-	ahead   time.Duration // while absent, what others may have in flight
-	saved   float64       // ns that it may lose
-	mayLose float64       // ... of them until its next synchronization
+	loan
+	measured
+	at    time.Duration // of the last observation
+	last  Client        // then
+	open  bool          // its gate was, since then
+	keeps bool          // others wait for it while it has a job
+}
 
+// loan holds what of a client's time others use.
+type loan struct {
+	lent    lent
+	idle    time.Duration // since when it has had nothing on the device
+	ahead   time.Duration // while it is lent, what others may have in flight
+	saved   float64       // ns that the client may lose
+	mayLose float64       // ... of them until its next synchronization
+}
+
+// lent names the time of a client in which others use the device.
+type lent int
+
+const (
+	lentNothing lent = iota
+	lentGap          // it has nothing on the device
+	lentPauses       // between its launches
+)
+
+// measured holds the work of a client.
+type measured struct {
 	alone  bool // others were stopped, with nothing on the device
 	pace   work // its launches in jobs while it was alone and waited for nothing
 	all    work // in jobs
 	recent work // since its queue was last empty: only then its device time is known
-	// interleaved says that they used it between the client's launches.
+	// interleaved says that others used the device between the client's launches.
 	interleaved bool
-	keeps       bool // others wait for it while it has a job
-	last        Client
 }
 
 func newPresence(s Settings) presence {
@@ -88,7 +105,7 @@ func (p *presence) observe(now time.Duration, clients []Client) {
 	for _, c := range clients {
 		s := p.histories[c.ID]
 		if s == nil {
-			s = &clientHistory{at: now, idle: now, open: true, last: c}
+			s = &clientHistory{loan: loan{idle: now}, at: now, open: true, last: c}
 			p.histories[c.ID] = s
 		}
 		p.measure(s, now, c)
@@ -106,18 +123,18 @@ func (p *presence) updateIdle(s *clientHistory, now time.Duration, c Client, del
 	launched, begun := c.Launches != s.last.Launches, c.Begin != s.last.Begin
 	switch {
 	case launched:
-		if s.absent && !s.paced {
+		if s.lent == lentGap {
 			s.saved -= float64(delay)
+			s.lent = lentNothing
 		}
-		s.absent = s.absent && s.paced
 		s.idle = now
 	case begun:
 		s.idle = min(c.Begin, now)
 	case c.Busy || !s.open || c.Drained:
 		s.idle = now
 	}
-	if !s.paced && (c.Busy || c.Drained || !c.Active) {
-		s.absent = false
+	if s.lent == lentGap && (c.Busy || c.Drained || !c.Active) {
+		s.lent = lentNothing
 	}
 }
 
@@ -131,7 +148,7 @@ func (p *presence) measure(s *clientHistory, now time.Duration, c Client) {
 	if s.alone && s.last.Started && !waits && c.Begin == s.last.Begin {
 		s.pace.add(work{ns: elapsed, kernels: float64(c.Launches - s.last.Launches)})
 	}
-	if s.absent && !s.paced || c.Launches == s.last.Launches && !waits {
+	if s.lent == lentGap || c.Launches == s.last.Launches && !waits {
 		elapsed = 0 // its host's own time
 	}
 	s.recent.add(work{elapsed, float64(c.GPU - s.last.GPU), float64(c.done() - s.last.done()), float64(c.Syncs - s.last.Syncs)})
@@ -143,7 +160,7 @@ func (p *presence) measure(s *clientHistory, now time.Duration, c Client) {
 		s.saved -= s.recent.ns - s.recent.kernels*s.pace.ns/s.pace.kernels
 	}
 	s.recent = work{}
-	s.interleaved = s.paced
+	s.interleaved = s.lent == lentPauses
 }
 
 // done returns the kernels that are known to be done.
@@ -213,7 +230,9 @@ func (l longest) ofOthers(c Client) time.Duration {
 }
 
 // usesDevice says whether the client uses the device, or would with an open gate.
-func (p *presence) usesDevice(c Client) bool { return c.Active && !p.histories[c.ID].absent }
+func (p *presence) usesDevice(c Client) bool {
+	return c.Active && p.histories[c.ID].lent == lentNothing
+}
 
 // decide marks the clients that others need not wait for, and returns the time of the
 // next decision. It is called after observe; waited says whether a client keeps others from
@@ -231,13 +250,13 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 		delay := p.returnDelay(c, DefaultInFlight)
 		cost := delay + p.device.Switch
 		check := now + min(max(cost/2, minCheckTime), maxCheckTime)
-		paced := s.paced
+		paced := s.lent == lentPauses
 		if paced {
-			s.absent, s.paced = false, false
+			s.lent = lentNothing
 		}
 		loss := p.pauseLoss(s, c)
 		switch {
-		case s.absent: // others may have more in flight the longer its gap lasts
+		case s.lent == lentGap: // others may have more in flight the longer its gap lasts
 			s.ahead = s.depth()
 		case c.Busy || c.Drained || !s.open:
 		default:
@@ -245,20 +264,19 @@ func (p *presence) decide(now time.Duration, clients []Client, waited func(Clien
 			if lack := float64(delay) - s.saved; lack > 0 {
 				ready = max(ready, now+time.Duration(math.Ceil(lack/(p.slack-1))))
 			}
-			if s.absent = now >= ready; !s.absent {
+			if now >= ready {
+				s.lent = lentGap
+			} else {
 				check = min(check, ready)
 			}
 			s.ahead = s.depth()
 		}
-		if !s.absent && p.sharesPauses(s, c, loss, paced) {
-			s.absent, s.paced = true, true
-			s.interleaved = true
-			s.ahead = min(DefaultInFlight, time.Duration(s.mayLose/2))
-			next = min(next, check)
-			continue
-		}
-		if s.absent {
+		switch {
+		case s.lent == lentGap:
 			check = now + 10*maxCheckTime
+		case p.sharesPauses(s, c, loss, paced):
+			s.lent, s.interleaved = lentPauses, true
+			s.ahead = min(DefaultInFlight, time.Duration(s.mayLose/2))
 		}
 		next = min(next, check)
 	}
@@ -311,7 +329,7 @@ func (p *presence) pauseLoss(s *clientHistory, c Client) time.Duration {
 }
 
 // setBounds notes the open gates, bounds the queues of clients that use the device between
-// the launches of another, and has absent clients ring when they launch again.
+// the launches of another, and has clients whose gap is lent ring when they launch again.
 func (p *presence) setBounds(clients []Client, directives []Directive) {
 	active := map[int]*clientHistory{}
 	for _, c := range clients {
@@ -327,9 +345,9 @@ func (p *presence) setBounds(clients []Client, directives []Directive) {
 		for id, s := range active {
 			switch {
 			case id == c.ID:
-			case s.paced:
+			case s.lent == lentPauses:
 				bound, gap = min(bound, s.ahead), 0
-			case s.absent:
+			case s.lent == lentGap:
 				gap = min(gap, s.ahead)
 			default:
 				gap = 0
@@ -350,7 +368,7 @@ func (p *presence) setBounds(clients []Client, directives []Directive) {
 		s := p.histories[c.ID]
 		s.open = !directives[i].Closed
 		s.alone = users == 0 || users == 1 && mayRun(c, directives[i])
-		directives[i].Watch = s.open && c.Active && s.absent && !s.paced && len(clients) > 1
+		directives[i].Watch = s.open && c.Active && s.lent == lentGap && len(clients) > 1
 		directives[i].Timed = s.keeps && len(clients) > 1
 	}
 }

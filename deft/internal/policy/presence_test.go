@@ -41,7 +41,7 @@ func TestPresenceModel(t *testing.T) {
 				if next <= now {
 					t.Fatalf("at %v: next look at %v", now, next)
 				}
-				open, paced := !directives[1].Closed, p.presence.histories[1].paced
+				open, paced := !directives[1].Closed, p.presence.histories[1].lent == lentPauses
 				if urgent.Active && urgent.Busy && open && !paced {
 					t.Fatalf("at %v: others launch while it has kernels on the device", now)
 				}
@@ -122,7 +122,7 @@ func TestSlackIsKept(t *testing.T) {
 
 // The kernels that may be in flight are those for which the device has had no time yet.
 func TestLeft(t *testing.T) {
-	s := &clientHistory{all: work{gpu: 600, kernels: 100}} // 6 ns each
+	s := &clientHistory{measured: measured{all: work{gpu: 600, kernels: 100}}} // 6 ns each
 	for _, tt := range []struct {
 		queueing time.Duration // ns
 		inFlight int

@@ -1,8 +1,6 @@
 package simulator
 
-import (
-	"time"
-)
+import "time"
 
 // Result is the outcome of an experiment. Times count from its begin; those of warm-up jobs
 // are below 0.
@@ -33,10 +31,8 @@ type ClientResult struct {
 type Job struct {
 	Begin, End  time.Duration
 	Launches    int
-	Kernels     int // those of graphs included
 	Syncs       int
 	Stall, Gate time.Duration
-	GPU         time.Duration
 }
 
 // JCT returns the job's completion time.

@@ -83,8 +83,7 @@ func (s *simulation) warmUp() {
 		h.launches, h.doneJobs = 0, 0
 		h.emptied, h.known = 0, 0
 		h.sinceSync, h.next = 0, 0
-		h.result.Launches, h.result.MaxQueue = 0, 0
-		h.result.GPU = 0
+		h.result.MaxQueue, h.result.GPU = 0, 0
 	}
 	s.now, s.busy = 0, 0
 	s.device = device.New(s.config.Device, len(s.hosts))
@@ -281,7 +280,6 @@ func (s *simulation) launch(i int, h *host) {
 	h.inFlight += k.Kernels
 	h.launches += uint64(k.Kernels)
 	h.job.Launches++
-	h.job.Kernels += k.Kernels
 	h.result.MaxQueue = max(h.result.MaxQueue, h.inFlight)
 	s.trace(Launched, i)
 	if h.directive.Watch {
@@ -326,7 +324,6 @@ func (s *simulation) kernelDone(k device.Kernel) {
 	used := s.device.TimeOf(k.Client)
 	had := used - h.used
 	h.used = used
-	h.job.GPU += had
 	h.result.GPU += had
 	s.busy += had
 	s.trace(Done, k.Client)
@@ -383,15 +380,10 @@ func (s *simulation) endJob(i int, h *host) {
 	}
 	h.active = false
 	h.doneJobs++
-	r := &h.result
-	r.Jobs = append(r.Jobs, h.job)
-	if len(r.Jobs) > maxJobs {
+	h.result.Jobs = append(h.result.Jobs, h.job)
+	if len(h.result.Jobs) > maxJobs {
 		s.err = fmt.Errorf("simulator: client %d (%s): %w: more than %d", i, h.spec.Name, ErrTooMany, maxJobs)
 	}
-	r.Launches += h.job.Launches
-	r.Syncs += h.job.Syncs
-	r.Stall += h.job.Stall
-	r.Gate += h.job.Gate
 	s.trace(Ended, i)
 	s.schedule(h)
 	s.requestDecision()
@@ -464,10 +456,15 @@ func (s *simulation) direct(i int, d policy.Directive) {
 func (s *simulation) result() *Result {
 	r := &Result{Busy: s.busy, Decisions: s.decisions}
 	for _, h := range s.hosts {
-		r.Clients = append(r.Clients, h.result)
-		if n := len(h.result.Jobs); n > 0 {
-			r.End = max(r.End, h.result.Jobs[n-1].End)
+		c := h.result
+		for _, j := range c.JobsAfterWarmUp() {
+			c.Launches += j.Launches
+			c.Syncs += j.Syncs
+			c.Stall += j.Stall
+			c.Gate += j.Gate
+			r.End = max(r.End, j.End)
 		}
+		r.Clients = append(r.Clients, c)
 	}
 	return r
 }
