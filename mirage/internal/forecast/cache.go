@@ -76,10 +76,12 @@ func (c *Cache) path(jobs []trace.Job, at int64, s wait.Settings) string {
 	s.Threads = 0 // they change nothing
 	h := sha256.New()
 	e := json.NewEncoder(h)
-	for _, v := range []any{c.Program, at, s, jobs} {
-		if err := e.Encode(v); err != nil {
-			return ""
-		}
+	err := e.Encode([]any{c.Program, at, s})
+	for i := range jobs {
+		err = cmp.Or(err, e.Encode(&jobs[i]))
+	}
+	if err != nil {
+		return ""
 	}
 	return filepath.Join(c.Dir, hex.EncodeToString(h.Sum(nil))+suffix)
 }

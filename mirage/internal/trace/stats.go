@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 )
@@ -73,9 +74,14 @@ func (t *Trace) offset(unix int64) int64 {
 }
 
 // PeakNodes returns the most nodes in use at one instant; ends come before starts.
-func (t *Trace) PeakNodes() int {
-	started := slices.DeleteFunc(slices.Clone(t.Open), func(j Job) bool { return j.Start == Never })
-	return peak(append(started, t.Jobs...), func(j *Job) int { return j.Nodes })
+func (t *Trace) PeakNodes() int { return peak(t.each(), nodesInUse) }
+
+// nodesInUse returns the nodes of a job that has started.
+func nodesInUse(j *Job) int {
+	if j.Start == Never {
+		return 0
+	}
+	return j.Nodes
 }
 
 // A job of outlierFactor times the size of all others at once, among at least outlierJobs, is
@@ -89,32 +95,36 @@ const (
 // that all others use at once: the log then does not tell the size of the machine. It wraps
 // ErrOutlier.
 func (t *Trace) CheckSize() error {
-	jobs := slices.Clone(t.Jobs)
-	if t.Size > 0 || len(jobs) < outlierJobs {
+	if t.Size > 0 || len(t.Jobs) < outlierJobs {
 		return nil
 	}
-	at, most := 0, 0
-	for i := range jobs {
-		if jobs[i].Nodes > most {
-			at, most = i, jobs[i].Nodes
+	largest := &t.Jobs[0]
+	for i := range t.Jobs {
+		if t.Jobs[i].Nodes > largest.Nodes {
+			largest = &t.Jobs[i]
 		}
 	}
-	id := jobs[at].ID
-	others := (&Trace{Jobs: slices.Delete(jobs, at, at+1), Open: t.Open}).PeakNodes()
-	if most <= outlierFactor*others {
+	others := peak(t.each(), func(j *Job) int {
+		if j == largest {
+			return 0
+		}
+		return nodesInUse(j)
+	})
+	if largest.Nodes <= outlierFactor*others {
 		return nil
 	}
-	return fmt.Errorf("%w: job %s has %d %s, and all others together at most %d", ErrOutlier, id, most, t.Unit, others)
+	return fmt.Errorf("%w: job %s has %d %s, and all others together at most %d", ErrOutlier, largest.ID, largest.Nodes, t.Unit, others)
 }
 
 // PeakUserJobs returns the most jobs that one user ran at once, and how many users did.
 func PeakUserJobs(jobs []Job) (most, users int) {
-	byUser := map[string][]Job{}
-	for _, j := range jobs {
+	byUser := map[string][]*Job{}
+	for i := range jobs {
+		j := &jobs[i]
 		byUser[j.User] = append(byUser[j.User], j)
 	}
 	for _, own := range byUser {
-		n := peak(own, func(*Job) int { return 1 })
+		n := peak(slices.Values(own), func(*Job) int { return 1 })
 		if n > most {
 			most, users = n, 0
 		}
@@ -127,15 +137,15 @@ func PeakUserJobs(jobs []Job) (most, users int) {
 
 // peak returns the largest sum of the weights of jobs that run at one time; at one
 // instant ends come before starts.
-func peak(jobs []Job, weight func(*Job) int) int {
+func peak(jobs iter.Seq[*Job], weight func(*Job) int) int {
 	type change struct {
 		at int64
 		by int
 	}
-	changes := make([]change, 0, 2*len(jobs))
-	for i := range jobs {
-		w := weight(&jobs[i])
-		changes = append(changes, change{jobs[i].Start, w}, change{jobs[i].End, -w})
+	var changes []change
+	for j := range jobs {
+		w := weight(j)
+		changes = append(changes, change{j.Start, w}, change{j.End, -w})
 	}
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
 	now, most := 0, 0
