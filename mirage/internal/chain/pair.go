@@ -216,9 +216,11 @@ func (p *Pair) Best(c Cost) (Outcome, error) {
 	return best, nil
 }
 
-// WaitIn returns the wait in a future of a service job submitted now to a simulation, which
-// does not change, in seconds, at most the bound.
-func (s Service) WaitIn(sim *simulator.Simulator, f simulator.Future, bound int64) (float64, error) {
-	wait, err := sim.In(f, s.job(), bound)
+// WaitIn returns the time from now to the start of a service job in a future of a simulation,
+// which does not change, in seconds, at most the bound. The job is submitted after some seconds.
+func (s Service) WaitIn(sim *simulator.Simulator, f simulator.Future, after, bound int64) (float64, error) {
+	job := s.job()
+	job.Eligible = sim.Now() + after
+	wait, err := sim.In(f, job, bound)
 	return float64(wait), err
 }

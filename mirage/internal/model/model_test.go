@@ -146,7 +146,7 @@ func TestForecastModel(t *testing.T) {
 // halves is a queue whose waits are four hours for full limits.
 type halves struct{ policy.Queue }
 
-func (halves) Forecast(share float64) (float64, error) {
+func (halves) Forecast(share float64, _ int64) (float64, error) {
 	if share == 1 {
 		return 4 * 3600, nil
 	}
@@ -156,7 +156,7 @@ func (halves) Forecast(share float64) (float64, error) {
 // noWait is a queue that forecasts no wait.
 type noWait struct{ policy.Queue }
 
-func (noWait) Forecast(float64) (float64, error) { return 0, nil }
+func (noWait) Forecast(float64, int64) (float64, error) { return 0, nil }
 
 // TestView: what a forecast tells stands behind the summary, in hours.
 func TestView(t *testing.T) {

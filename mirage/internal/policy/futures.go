@@ -9,15 +9,16 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Queue is the queue at a decision, which can be simulated forward with a successor
-// that is submitted now. Its waits are in seconds.
+// Queue is the queue at a decision, which can be simulated forward with a successor. Its
+// times are in seconds from now on.
 type Queue interface {
-	// Forecast is the wait if nobody else comes and jobs use a share of their limits.
-	Forecast(share float64) (float64, error)
-	// Draw is the wait in a future of a number, in which jobs run as long as their
-	// users' lately did, and the jobs of so many seconds ago come again; none for 0.
-	// It is a week at the most.
-	Draw(number int, back int64) (float64, error)
+	// Forecast returns the start of a successor, submitted after so many seconds, if nobody else
+	// comes and jobs use a share of their limits.
+	Forecast(share float64, after int64) (float64, error)
+	// Draw returns the same in the future with a number, in which jobs run as long as their
+	// users' lately did, and the jobs of back seconds ago come again; none for 0. It is a week
+	// at the most.
+	Draw(number int, back, after int64) (float64, error)
 }
 
 // NewQueue returns a simulation as a queue. The simulation does not change.
@@ -31,15 +32,15 @@ type queue struct {
 	lengths *simulator.Lengths
 }
 
-func (q *queue) Forecast(share float64) (float64, error) {
-	return q.service.WaitIn(q.sim, q.sim.Using(share), simulator.Farthest)
+func (q *queue) Forecast(share float64, after int64) (float64, error) {
+	return q.service.WaitIn(q.sim, q.sim.Using(share), after, simulator.Farthest)
 }
 
-func (q *queue) Draw(number int, back int64) (float64, error) {
+func (q *queue) Draw(number int, back, after int64) (float64, error) {
 	if q.lengths == nil {
 		q.lengths = q.sim.Lengths()
 	}
-	return q.service.WaitIn(q.sim, simulator.Future{Length: q.lengths.Draw(number), Back: back}, longestWait)
+	return q.service.WaitIn(q.sim, simulator.Future{Length: q.lengths.Draw(number), Back: back}, after, longestWait)
 }
 
 // Futures submits when that costs least on average over drawn futures. If an hour
@@ -48,9 +49,9 @@ func (q *queue) Draw(number int, back int64) (float64, error) {
 // long to run as the 1/(1+c) quantile of the wait (the newsvendor's critical
 // ratio). The quantile is the mean of those of three distributions: the waits in
 // drawn futures without new arrivals, those in which the jobs of the weeks before
-// come again, and the one wait that the forecast with partly used limits predicts.
-// Until half of what the predecessor has left beyond that wait is over, it does not
-// look again.
+// come again, and the one wait that the forecast with partly used limits predicts. It looks
+// ahead: a submission at the next decision must still be in time by that quantile, or the
+// successor is submitted now.
 type Futures struct {
 	Quantile float64 // in [0, 1]
 }
@@ -63,40 +64,56 @@ const (
 	longestWait = 7 * 86400
 )
 
-// looksAgain is the share of the time that the predecessor has left beyond the wait
-// after which it is worth looking again. Who looks more often submits at the first
-// passing rise of the wait, and cannot take it back. The half cost least of an eighth, a
-// quarter, a half and three quarters in December and January.
-const looksAgain = 0.5
-
-// Decide says submit when the quantile is reached.
+// Decide says submit when the quantile is reached, or will be before the next decision. That
+// comes after half of what the predecessor has left beyond the wait, or sooner if a successor
+// submitted then would be late. Who looks more often submits at the first passing rise of the
+// wait, and cannot take it back.
 func (f Futures) Decide(s *State) (Decision, error) {
 	q, err := s.queue()
 	if err != nil {
 		return Decision{}, err
 	}
-	part, err := q.Forecast(samples.ForecastShares()[1])
+	starts, err := drawStarts(q, 0)
 	if err != nil {
 		return Decision{}, err
 	}
-	var waits [2]stats.Sorted // without and with arrivals
-	for kind := range waits {
+	left := s.RemainingSeconds()
+	d := waitOf(s, uncertainty.Point(starts(f.Quantile)))
+	d.Curve = wait.Quantiles(intervalLevel, starts).Curve()
+	soonest := min(s.Interval, s.PredEnd-s.Now)
+	for after := -d.Expected.Value * 3600 / 2; !d.Submit; after /= 2 {
+		next := max(int64(after), soonest)
+		later, err := drawStarts(q, next)
+		switch {
+		case err != nil:
+			return Decision{}, err
+		case later(f.Quantile) <= left:
+			d.Next = s.Now + next
+			return d, nil
+		}
+		d.Submit = next == soonest
+	}
+	return d, nil
+}
+
+// drawStarts returns the quantiles of the time from now to the start of a successor that is
+// submitted after some seconds.
+func drawStarts(q Queue, after int64) (func(p float64) float64, error) {
+	part, err := q.Forecast(samples.ForecastShares()[1], after)
+	if err != nil {
+		return nil, err
+	}
+	var kinds [2]stats.Sorted // without and with arrivals
+	for kind := range kinds {
 		drawn := make([]float64, drawsOfEach)
 		for i := range drawn {
-			if drawn[i], err = q.Draw(i, int64(kind*(1+i%weeksBack))*7*86400); err != nil {
-				return Decision{}, err
+			if drawn[i], err = q.Draw(i, int64(kind*(1+i%weeksBack))*7*86400, after); err != nil {
+				return nil, err
 			}
 		}
-		waits[kind] = stats.Sort(drawn)
+		kinds[kind] = stats.Sort(drawn)
 	}
-	quantile := func(p float64) float64 { return (part + waits[0].Quantile(p) + waits[1].Quantile(p)) / 3 }
-	planned := quantile(f.Quantile)
-	d := waitOf(s, uncertainty.Point(planned))
-	if !d.Submit {
-		d.Next = s.Now + int64(looksAgain*(s.RemainingSeconds()-planned))
-	}
-	d.Curve = wait.Quantiles(intervalLevel, quantile).Curve()
-	return d, nil
+	return func(p float64) float64 { return (part + kinds[0].Quantile(p) + kinds[1].Quantile(p)) / 3 }, nil
 }
 
 var futures = Baseline{

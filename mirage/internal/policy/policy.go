@@ -12,6 +12,7 @@ type State struct {
 	Now       int64
 	PredStart int64 // of the running predecessor
 	PredEnd   int64 // when its limit ends it
+	Interval  int64 // seconds to the next decision at the soonest
 	Service   chain.Service
 	// Waits holds the waits of the latest started jobs other than the service's, in seconds,
 	// newest first.
@@ -39,7 +40,7 @@ func (s *State) Forecast() ([]float64, error) {
 	}
 	waits := make([]float64, 0, 2)
 	for _, share := range samples.ForecastShares() {
-		wait, err := q.Forecast(share)
+		wait, err := q.Forecast(share, 0)
 		if err != nil {
 			return nil, err
 		}

@@ -12,33 +12,35 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// futuristic is a queue of which all is known, in hours.
+// futuristic is a queue of which all is known, in hours: when a successor starts, or would if
+// it were submitted by then.
 type futuristic struct {
 	part, full    float64
 	drained, open [8]float64
+	rise          float64 // starts with arrivals come so much later for each hour of delay
 }
 
-func (q *futuristic) Forecast(share float64) (float64, error) {
+func (q *futuristic) Forecast(share float64, after int64) (float64, error) {
 	if share == 1 {
 		return 3600 * q.full, nil
 	}
-	return 3600 * q.part, nil
+	return max(3600*q.part, float64(after)), nil
 }
 
-func (q *futuristic) Draw(number int, back int64) (float64, error) {
-	hours := q.drained
+func (q *futuristic) Draw(number int, back, after int64) (float64, error) {
+	start := 3600 * q.drained[number]
 	if back > 0 {
-		hours = q.open
+		start = 3600*q.open[number] + q.rise*float64(after)
 	}
-	return 3600 * hours[number], nil
+	return max(start, float64(after)), nil
 }
 
-// TestFuturesStand: the further off it is that the successor is to be submitted, the
-// longer the answer stands, and never beyond that instant.
+// TestFuturesStand: the answer stands for half of the time until the successor is to be
+// submitted, or less.
 func TestFuturesStand(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hours := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 24*7*4).Draw(t, "quarters")) / 4 })
-		q := &futuristic{part: hours.Draw(t, "part")}
+		q := &futuristic{part: hours.Draw(t, "part"), rise: rapid.Float64Range(0, 3).Draw(t, "rise")}
 		for i := range q.open {
 			q.drained[i], q.open[i] = hours.Draw(t, "drained"), hours.Draw(t, "open")
 		}
@@ -48,10 +50,32 @@ func TestFuturesStand(t *testing.T) {
 		if err != nil || d.Submit != (d.Expected.Value >= 0) {
 			t.Fatalf("%+v, %v", d, err)
 		}
-		if left := -d.Expected.Value * 3600; d.Submit && d.Next != 0 || !d.Submit && math.Abs(float64(d.Next)-left/2) > 1 {
+		if left := -d.Expected.Value * 3600; d.Submit && d.Next != 0 || !d.Submit && !(float64(d.Next) <= left/2) {
 			t.Fatalf("%v s before the successor is to be submitted, the answer stands for %d s", left, d.Next)
 		}
 	})
+}
+
+// TestFuturesLookAhead: five hours before the end a successor starts at once, and others arrive
+// all the time. It waits for the latest decision at which a submission is in time.
+func TestFuturesLookAhead(t *testing.T) {
+	const hour = 3600
+	for _, tt := range []struct {
+		rise, quantile float64
+		interval, next int64 // in seconds; the next one 0 is to submit now
+	}{
+		{0, .5, 600, 2.5 * hour},
+		{1, .5, 600, 2.5 * hour},
+		{8, .5, 600, 1.25 * hour}, // (1.25 + 1.25 + 10 h) / 3
+		{20, .5, hour, 0},
+		{20, .5, 600, 1.25 * hour / 2},
+	} {
+		s := &State{PredEnd: 5 * hour, Interval: tt.interval, Queue: func() (Queue, error) { return &futuristic{rise: tt.rise}, nil }}
+		d, err := Futures{tt.quantile}.Decide(s)
+		if err != nil || d.Submit != (tt.next == 0) || d.Next != tt.next {
+			t.Errorf("%+v: submit %v, next decision after %d s, %v", tt, d.Submit, d.Next, err)
+		}
+	}
 }
 
 func TestDecide(t *testing.T) {

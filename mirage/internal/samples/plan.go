@@ -131,7 +131,7 @@ func (p Plan) probe(camera *Camera, pair *chain.Pair) (Sample, error) {
 		MeanWait: MeanWait(sim.LastWaits(meanOver)), X: make([]float64, Steps*Features),
 	}
 	for i, wait := range []*float64{&s.ForecastFull, &s.ForecastPart} {
-		if *wait, err = pair.Service.WaitIn(sim, sim.Using(ForecastShares()[i]), simulator.Farthest); err != nil {
+		if *wait, err = pair.Service.WaitIn(sim, sim.Using(ForecastShares()[i]), 0, simulator.Farthest); err != nil {
 			return Sample{}, err
 		}
 	}

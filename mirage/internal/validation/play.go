@@ -174,7 +174,7 @@ func stateOf(pair *chain.Pair, camera *samples.Camera) (policy.State, error) {
 	}
 	start, end, _ := pair.Predecessor()
 	return policy.State{
-		Now: pair.Now(), PredStart: start, PredEnd: end, Service: pair.Service,
+		Now: pair.Now(), PredStart: start, PredEnd: end, Interval: chain.DecisionSeconds, Service: pair.Service,
 		Waits: pair.Simulation().LastWaits(waitsSeen), History: h,
 		Queue: func() (policy.Queue, error) { return policy.NewQueue(pair.Service, pair.Simulation()), nil },
 	}, nil
