@@ -267,6 +267,7 @@ func (p *chainCommand) policy() (policy.Policy, error) {
 		p.env.Log.Warnf("policy %s: no validation is known; mirage validate LOG --model %s --json > FILE tests it, and provision --model FILE runs what was tested", name, name)
 	}
 	p.s.Live = d.forecasts && p.s.Rules == nil
+	p.s.KeepPlace = d.forecasts && d.trained == nil
 	return d.Policy, nil
 }
 

@@ -28,6 +28,8 @@ type Request struct {
 	Notice time.Duration
 	// After is a job that has to end before this one starts; 0 is none.
 	After int64
+	// Begin is the time from now on before which it does not start; 0 is none.
+	Begin time.Duration
 }
 
 // chose says that the user's own options hold one of these.
@@ -45,6 +47,9 @@ func (r *Request) own() (argv []string) {
 	}
 	if r.After > 0 && !r.chose("--dependency", "-d") {
 		argv = append(argv, fmt.Sprintf("--dependency=afterany:%d", r.After))
+	}
+	if r.Begin > 0 {
+		argv = append(argv, fmt.Sprintf("--begin=now+%d", int(r.Begin.Seconds())))
 	}
 	return argv
 }
@@ -133,6 +138,13 @@ func submitJob(ctx context.Context, c *slurmview.Client, r Request, held *os.Fil
 // cancelJob cancels a job, if it is not over.
 func cancelJob(ctx context.Context, c *slurmview.Client, id int64) error {
 	_, err := c.Runner.Run(ctx, []string{"scancel", strconv.FormatInt(id, 10)}, nil)
+	return err
+}
+
+// setBegin lets a job that waits for its begin start from some time on.
+func setBegin(ctx context.Context, c *slurmview.Client, id int64, after time.Duration) error {
+	begin := fmt.Sprintf("StartTime=now+%d", int(after.Seconds()))
+	_, err := c.Runner.Run(ctx, []string{"scontrol", "update", "JobId=" + strconv.FormatInt(id, 10), strings.TrimSuffix(begin, "+0")}, nil)
 	return err
 }
 

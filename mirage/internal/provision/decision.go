@@ -19,6 +19,7 @@ const (
 	whyEnd    = "end of predecessor"
 	whyStop   = "stop"
 	whyNext   = "starts after its predecessor"
+	whyPlace  = "keeps its place in the queue"
 )
 
 // Verdict is an entry in the log of decisions.
@@ -53,20 +54,25 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 	if last.Job == 0 {
 		return false, nil // the outcome of its submission is unknown: resolve comes first
 	}
-	if p.s.Links > 0 && len(p.ledger.Links) >= p.s.Links {
+	if p.s.Links > 0 && len(p.ledger.Links) >= p.s.Links && p.begin == 0 {
 		return !slices.ContainsFunc(p.ledger.Links, func(k Link) bool { return !k.Ended }), nil
 	}
+	last = p.current()
 	now := p.s.Clock.Now()
 	v := Verdict{Link: last.Number, Job: last.Job}
 	switch {
+	case p.futile >= patience && (last.Ended || last.Started && p.submitsAhead()):
+		return false, fmt.Errorf("link %d: %w", last.Number, ErrFailing)
 	case last.Ended:
 		v.Why = whyEnd
 	case !last.Started:
 		return false, nil
-	case p.s.NoOverlap && p.futile >= patience:
-		return false, fmt.Errorf("link %d: %w", last.Number, ErrFailing)
 	case p.s.NoOverlap:
 		v.Submit, v.Why = true, whyNext
+	case p.submitsAhead() && p.begin == 0:
+		v.Submit, v.Why = true, whyPlace
+	case p.begin != 0 && p.end(last).Unix() > p.begin+maxEarlySeconds: // it was requeued
+		return false, setBegin(ctx, p.s.Client, p.ledger.Last().Job, p.end(last).Sub(now))
 	case !now.Before(p.end(last)):
 		v.Why = whyEnd
 	case now.Before(p.decision):
@@ -84,16 +90,37 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 	if last.Started && !last.Ended {
 		v.Remaining = p.end(last).Sub(now).Seconds()
 	}
-	if last.Ended && p.futile >= patience {
-		return false, fmt.Errorf("link %d: %w", last.Number, ErrFailing)
+	if v.Submit = v.Submit || v.Why == whyEnd; !v.Submit {
+		p.log(v)
+		return false, nil
 	}
-	if v.Submit = v.Submit || v.Why == whyEnd; v.Submit {
-		err := p.submit(ctx, v, last.Number+1)
-		p.lag = p.s.Clock.Now().Sub(now)
-		return p.s.DryRun, err
+	if p.begin != 0 {
+		p.log(v)
+		err = setBegin(ctx, p.s.Client, p.ledger.Last().Job, 0)
+	} else {
+		err = p.submit(ctx, v, last.Number+1)
 	}
-	p.log(v)
-	return false, nil
+	p.lag = p.s.Clock.Now().Sub(now)
+	return p.s.DryRun, err
+}
+
+// maxEarlySeconds is the time before its predecessor's end at which the begin of a successor
+// stays as it is.
+const maxEarlySeconds = 60
+
+// submitsAhead reports whether each successor is submitted when its predecessor starts.
+func (p *Provisioner) submitsAhead() bool {
+	return p.s.NoOverlap || p.s.KeepPlace && !p.s.DryRun && p.k.DependentsAge()
+}
+
+// current returns the link whose successor is next to start: the latest one, or the one before
+// it while the latest one's job waits for its begin.
+func (p *Provisioner) current() *Link {
+	last := p.ledger.Last()
+	if p.begin != 0 {
+		return &p.ledger.Links[last.Number-1]
+	}
+	return last
 }
 
 // decide calls the policy, stores its answer in v, and returns for how long the answer is valid.

@@ -11,6 +11,7 @@ import (
 
 // follow brings the links up to date with the queue.
 func (p *Provisioner) follow(ctx context.Context, jobs []slurmview.Job) error {
+	p.begin = 0
 	for i := range p.ledger.Links {
 		k := &p.ledger.Links[i]
 		if k.Job == 0 || k.Ended {
@@ -56,11 +57,14 @@ func (p *Provisioner) note(k *Link, j *slurmview.Job) error {
 		return err
 	}
 	switch {
+	case p.s.KeepPlace && j.State.Pending() && k.Number > 0 && k.Gone == 0 && j.Eligible > p.s.Clock.Now().Unix():
+		p.begin = j.Eligible
+		return nil
 	case !j.State.Over():
 		return nil
 	case k.Started || k.Gone != 0:
 		p.futile++
-		handedOver := p.ledger.Last() != k && !p.s.NoOverlap
+		handedOver := p.ledger.Last() != k && !p.submitsAhead()
 		if float64(j.End-k.Start) >= p.s.Service.Seconds()/10 || handedOver {
 			p.futile = 0
 		}

@@ -18,10 +18,9 @@ var (
 	fullHandovers = flag.Int("full-handovers", 4, "handovers of each chain under a full limit on a real Slurm; 32 make a table")
 	fullGap       = flag.Float64("full-gap", 4, "mean seconds between the other jobs under that limit, which run for five")
 	fullCost      = flag.Float64("full-cost", 1, "cost of an hour of overlap of those chains in hours of interruption")
+	fullJobs      = flag.Int("full-jobs", 3, "jobs that run at once under that limit, one of them the service")
+	fullSeconds   = flag.Int("full-seconds", 12, "run time of a service of those chains: longer than others wait")
 )
-
-// fullSeconds is the run time of a service of those chains: longer than others wait.
-const fullSeconds = 12
 
 // TestRealFullLimit keeps chains going whose QOS has room for two jobs besides the
 // service, and more jobs than that come all the time.
@@ -31,7 +30,7 @@ func TestRealFullLimit(t *testing.T) {
 	mirage := filepath.Join(t.TempDir(), "mirage")
 	run(t, nil, "go", "build", "-o", mirage, "../../cmd/mirage")
 	t.Run("chains", func(t *testing.T) {
-		for _, limit := range []string{"GrpJobs=3", "GrpTRES=cpu=3"} {
+		for _, limit := range []string{fmt.Sprintf("GrpJobs=%d", *fullJobs), fmt.Sprintf("GrpTRES=cpu=%d", *fullJobs)} {
 			t.Run(limit, func(t *testing.T) {
 				t.Parallel()
 				sum := fullChain(t, mirage, limit)
@@ -70,7 +69,7 @@ func fullChain(t *testing.T, mirage, limit string) (sum Summary) {
 	busy.gap = *fullGap
 	others.Go(func() { compete(c, ctx, busy, "--qos=lab", "--nodes=1") })
 	links, state := *fullHandovers+1, filepath.Join(c.Dir, "chain")
-	argv := provision(mirage, state, "futures", fullSeconds, links, service(t, c.Dir, fullSeconds),
+	argv := provision(mirage, state, "futures", *fullSeconds, links, service(t, c.Dir, *fullSeconds),
 		"--sbatch-option=--qos=lab", "--set", fmt.Sprintf("decide.overlap_cost=%v", *fullCost))
 	out := run(t, c.Env(), argv...)
 	if err := json.Unmarshal([]byte(out), &sum); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -94,7 +95,7 @@ func (p *Provisioner) unknowns(jobs []slurmview.Job) []string {
 }
 
 func (p *Provisioner) deciding(now time.Time) bool {
-	last := p.ledger.Last()
+	last := p.current()
 	return last != nil && last.Started && !last.Ended && !now.Before(p.decision) && now.Before(p.end(last))
 }
 
@@ -111,7 +112,7 @@ func (p *Provisioner) state(last *Link, now time.Time) policy.State {
 		wait = max(float64(last.Start)-seconds(last.Intent), 0)
 	}
 	s := policy.State{
-		Now: at, PredStart: start, PredEnd: start + limit,
+		Now: at, PredStart: start, PredEnd: start + limit, Interval: int64(math.Ceil(p.s.Interval.Seconds())),
 		Service: chain.Service{Nodes: p.s.Request.Nodes, Limit: limit},
 		Waits:   p.history.waits(),
 		History: samples.History{
@@ -139,7 +140,11 @@ func (p *Provisioner) resume(s *policy.State) (chain.Service, *simulator.Simulat
 	if p.view == nil {
 		return service, nil, ErrUnseen
 	}
-	job, sim, err := p.view.Successor(trace.Job{Nodes: service.Nodes, Limit: service.Limit})
+	next := trace.Job{Nodes: service.Nodes, Limit: service.Limit}
+	if p.begin != 0 {
+		next.ID = fmt.Sprint(p.ledger.Last().Job)
+	}
+	job, sim, err := p.view.Successor(next)
 	service.Nodes, service.Priority = job.Nodes, job.Priority
 	service.Partition = job.Partition
 	service.Need = job.Need

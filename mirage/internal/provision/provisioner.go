@@ -61,6 +61,8 @@ type Provisioner struct {
 	decision  time.Time // next one due
 	// lag is the time that the latest submission took, with its decision.
 	lag time.Duration
+	// begin is the time, in Unix seconds, for which the latest link's job waits; 0 is none.
+	begin int64
 }
 
 // Open takes a directory for its own and reads what is in it: the journal
@@ -222,7 +224,7 @@ func (p *Provisioner) leave(ctx context.Context) error {
 // running service ends before.
 func (p *Provisioner) pause() time.Duration {
 	pause := p.s.Poll
-	if last := p.ledger.Last(); last != nil && last.Started && !last.Ended {
+	if last := p.current(); last != nil && last.Started && !last.Ended {
 		if left := p.end(last).Sub(p.s.Clock.Now()); left > 0 {
 			pause = min(pause, left)
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,8 +80,50 @@ func TestExactlyOnce(t *testing.T) {
 		p := rapid.SampledFrom([]policy.Policy{policy.Fixed{}, policy.Fixed{LeadHours: math.Inf(1)}, policy.Fixed{LeadHours: .3}, policy.Average{}, policy.Quantile{Q: .5}}).Draw(t, "policy")
 		s := w.settings(p, links)
 		s.Release = rapid.Bool().Draw(t, "release")
+		s.KeepPlace = rapid.Bool().Draw(t, "keeps its place")
 		w.play(t, s)
 	})
+}
+
+// TestKeepPlace: each successor is submitted at the start of its predecessor, to begin at that
+// one's end, and begins when the policy says so; without a process it begins at the end.
+func TestKeepPlace(t *testing.T) {
+	w := newWorld(3)
+	s := w.settings(early(30), 6)
+	s.KeepPlace = true
+	l, _, err := life(t.TempDir(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, k := range l.Links[1:] {
+		at, before := slices.IndexFunc(w.jobs, func(j *job) bool { return j.ID == k.Job }), l.Links[i]
+		if w.jobs[at].Submit > before.Start+20 || k.Start < before.Start+int64(w.service.Seconds())-30 {
+			t.Errorf("link %d: submitted at %d, started at %d; its predecessor started at %d", k.Number, w.jobs[at].Submit, k.Start, before.Start)
+		}
+	}
+	if n := w.counts["StartTime=now"]; n < 4 {
+		t.Errorf("%d of 5 successors were let go", n)
+	}
+	requeued := newWorld(3)
+	s = requeued.settings(early(0), 2)
+	requeued.service = time.Hour
+	s.Service = time.Hour
+	s.Request.Limit = time.Hour
+	s.Interval = 5 * time.Minute
+	s.Poll = time.Minute
+	s.KeepPlace = true
+	requeued.requeue = time.Unix(1_700_000_000, 0).Add(30 * time.Minute)
+	l, _, err = life(t.TempDir(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, second := l.Links[0], l.Links[1]; first.Gone == 0 || second.Start < first.Start+3600 {
+		t.Errorf("the first service started at %d, once more at %d, the second at %d", first.First, first.Start, second.Start)
+	}
+	s.Request.Options = []string{"--begin=now+60"}
+	if err := s.complete(); err != nil || s.KeepPlace {
+		t.Errorf("%v: the user's own begin is overridden", err)
+	}
 }
 
 // TestEveryFault: on these seeds everything that can go wrong does.

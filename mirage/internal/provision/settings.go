@@ -40,6 +40,9 @@ type Settings struct {
 	// NoOverlap submits each successor when its predecessor starts, to wait for its end
 	// (sbatch --dependency): two jobs of the chain never run at once, and no policy is asked.
 	NoOverlap bool
+	// KeepPlace submits each successor when its predecessor starts, to begin at that one's end
+	// or when the policy says, if a job of this Slurm keeps its place in the queue meanwhile.
+	KeepPlace bool
 	// Resolve answers ErrUnsure: the job that was submitted, or -1 for none.
 	Resolve int64
 	// Leave submits a successor that waits for its predecessor's end where the run
@@ -69,6 +72,7 @@ func (s *Settings) complete() error {
 		s.Clock = Wall{}
 	}
 	s.Interval = cmp.Or(s.Interval, 10*time.Minute)
+	s.KeepPlace = s.KeepPlace && !s.Request.chose("--begin", "-b")
 	s.Poll, s.Service = cmp.Or(s.Poll, s.Interval/5), cmp.Or(s.Service, s.Request.Limit)
 	if s.Warn == nil {
 		s.Warn = func(error) {}

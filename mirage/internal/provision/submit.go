@@ -40,8 +40,14 @@ func (p *Provisioner) try(ctx context.Context, link int) error {
 	r := p.s.Request
 	r.Comment = p.ledger.Token(link)
 	r.Name = p.name(link)
-	if p.s.NoOverlap && link > 0 && !p.ledger.Links[link-1].Ended {
-		r.After = p.ledger.Links[link-1].Job
+	if link > 0 && !p.ledger.Links[link-1].Ended {
+		before := &p.ledger.Links[link-1]
+		switch {
+		case p.s.NoOverlap:
+			r.After = before.Job
+		case p.submitsAhead():
+			r.Begin = p.end(before).Sub(p.s.Clock.Now())
+		}
 	}
 	// A stop must not cut a submission short.
 	id, err := submitJob(context.WithoutCancel(ctx), p.s.Client, r, held)

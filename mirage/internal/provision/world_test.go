@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -31,6 +32,7 @@ type world struct {
 	message  time.Duration
 	acct     bool
 	away     func(time.Time) bool // no command reaches it then; nil is never
+	requeue  time.Time            // when the running job is requeued; zero is never
 	hopeless bool                 // every job is cancelled before its start
 	modern   bool                 // numbers and states as newer versions print them
 
@@ -109,6 +111,10 @@ func (w *world) pass(d time.Duration) {
 		}
 	}
 	for _, j := range w.jobs {
+		if j.State == "RUNNING" && !w.requeue.IsZero() && w.now.After(w.requeue) {
+			j.State, j.Start, j.End = "PENDING", 0, 0
+			j.begin, w.requeue = w.now.Add(time.Minute), time.Time{}
+		}
 		if j.State == "PENDING" && !j.begin.After(w.now) {
 			j.Start = w.now.Unix()
 			if j.fate == "CANCELLED" {
@@ -136,6 +142,10 @@ func option(argv []string, name string) string {
 func (w *world) submit(argv []string) int64 {
 	j := &job{Job: slurmview.Job{ID: int64(len(w.jobs) + 1), Name: option(argv, "job-name"), Comment: option(argv, "comment"), State: "PENDING", Nodes: 1, Limit: time.Minute, Submit: w.now.Unix()}}
 	j.begin = w.now.Add(time.Duration(w.rng.IntN(20)) * time.Second)
+	if after, err := strconv.Atoi(strings.TrimPrefix(option(argv, "begin"), "now+")); err == nil {
+		j.Eligible = j.Submit + int64(after)
+		j.begin = time.Unix(max(j.begin.Unix(), j.Eligible), 0)
+	}
 	if w.hopeless || w.rng.Float64() < .07 {
 		j.fate = "CANCELLED"
 	}
@@ -155,6 +165,9 @@ func (w *world) Run(_ context.Context, argv []string, held *os.File) ([]byte, er
 	}
 	switch argv[0] {
 	case "scontrol":
+		if argv[1] == "update" {
+			return nil, w.begin(argv[2:])
+		}
 		switch argv[len(argv)-1] {
 		case "nodes":
 			return []byte("NodeName=n0 CPUTot=4 State=IDLE Partitions=p\nNodeName=n1 CPUTot=4 State=IDLE Partitions=p\nNodeName=n2 CPUTot=4 State=DOWN* Partitions=p\n"), nil
@@ -186,6 +199,21 @@ func (w *world) Run(_ context.Context, argv []string, held *os.File) ([]byte, er
 		return nil, nil
 	}
 	return nil, errors.New("unknown command " + argv[0])
+}
+
+// begin sets the time from which a job may start.
+func (w *world) begin(argv []string) error {
+	for _, j := range w.jobs {
+		if argv[0] != fmt.Sprintf("JobId=%d", j.ID) || j.State != "PENDING" {
+			continue
+		}
+		after, _ := strconv.Atoi(strings.TrimPrefix(argv[1], "StartTime=now+"))
+		j.Eligible = w.now.Unix() + int64(after)
+		j.begin = w.now.Add(time.Duration(after+w.rng.IntN(20)) * time.Second)
+		w.counts[argv[1]]++
+		return nil
+	}
+	return fmt.Errorf("scontrol: %w: %q", slurmview.ErrCommand, argv)
 }
 
 func (w *world) sbatch(argv []string, held *os.File, failed error) ([]byte, error) {
@@ -246,7 +274,7 @@ func (w *world) squeue() []byte {
 		}
 		list = append(list, map[string]any{
 			"job_id": j.ID, "name": j.Name, "comment": j.Comment, "job_state": state, "user_name": "u", "node_count": num(int64(j.Nodes)),
-			"time_limit": num(int64(j.Limit.Minutes())), "submit_time": num(j.Submit), "start_time": num(j.Start), "end_time": num(j.End),
+			"eligible_time": num(j.Eligible), "time_limit": num(int64(j.Limit.Minutes())), "submit_time": num(j.Submit), "start_time": num(j.Start), "end_time": num(j.End),
 		})
 	}
 	for _, j := range w.jobs {

@@ -203,7 +203,7 @@ func (v *View) resume(st simulator.Standing, config simulator.Config) (err error
 
 // Successor returns the next job of the chain that looked, which takes what the running one
 // has, and the simulation of the queue in which the running one uses all of the next one's
-// limit.
+// limit. One whose ID is in the queue has its priority.
 func (v *View) Successor(next trace.Job) (trace.Job, *simulator.Simulator, error) {
 	st := v.standing
 	st.Own = slices.Clone(st.Own)
@@ -226,6 +226,9 @@ func (v *View) Successor(next trace.Job) (trace.Job, *simulator.Simulator, error
 	}
 	sim, err := v.config.Resume(st)
 	next.Priority = v.order.forNew(&next, &st)
+	if at := slices.IndexFunc(v.Jobs, func(j Job) bool { return rowID(&j) == next.ID }); at >= 0 {
+		next.Priority = v.Jobs[at].Priority
+	}
 	return next, sim, err
 }
 
