@@ -390,7 +390,7 @@ func TestInvariants(t *testing.T) {
 		}
 		n := rapid.IntRange(1, 60).Draw(t, "epochs")
 		var runs []journal.Run
-		waited := false
+		waited, short := false, false
 		for i, k := range rapid.SliceOfN(rapid.IntRange(1, 20), 1, 5).Draw(t, "lengths") {
 			c.Seed = uint64(i)
 			r := burned(c, k)
@@ -406,6 +406,7 @@ func TestInvariants(t *testing.T) {
 			if r.Wall == 0 {
 				t.Skip("no time at all is refused")
 			}
+			short = short || slices.ContainsFunc(r.Laps, func(lap float64) bool { return lap < togetherMost })
 			runs = append(runs, r)
 		}
 		method := rapid.SampledFrom([]Method{Auto, Ratio}).Draw(t, "method")
@@ -427,8 +428,8 @@ func TestInvariants(t *testing.T) {
 		if !(e.Wall.Low <= e.Wall.Value && e.Wall.Value <= e.Wall.High) {
 			t.Fatalf("interval %+v", e.Wall)
 		}
-		if waited {
-			return // readings are 20 ms apart, in any unit
+		if waited || short {
+			return // readings are 20 ms apart, and marks that come together so close, in any unit
 		}
 		ms := slices.Clone(runs)
 		for i := range ms {
