@@ -17,7 +17,7 @@ var (
 	ErrNoClient = errors.New("no clients")
 	// ErrNoKernels is returned for a job without kernels.
 	ErrNoKernels = errors.New("the job has no kernels")
-	// ErrTime is returned for a time below 0, and a duration of 0.
+	// ErrTime is returned for a time below 0 or beyond an hour, and a duration of 0.
 	ErrTime = errors.New("invalid time")
 	// ErrPolicy is returned for a policy whose next decision is in the past.
 	ErrPolicy = errors.New("the policy does not advance time")
@@ -37,6 +37,9 @@ const (
 	DefaultSyncCost = 15 * time.Microsecond
 	DefaultMinJobs  = 10
 )
+
+// longest bounds the times of a device, of the policy's answers and of single kernels.
+const longest = time.Hour
 
 // maxJobs bounds the jobs of a client, which need 0.2 GB then.
 const maxJobs = 2_000_000
@@ -116,13 +119,16 @@ func (c *Config) check() error {
 	if c.Duration <= 0 || c.Device.Turn < 0 || c.Reaction < 0 || !(c.Jitter >= 0) || math.IsInf(c.Jitter, 0) {
 		return fmt.Errorf("simulator: %w: duration %v, turn %v, reaction %v, jitter %v", ErrTime, c.Duration, c.Device.Turn, c.Reaction, c.Jitter)
 	}
+	if max(c.Device.Turn, c.Device.Switch, c.Reaction, c.SyncCost) > longest {
+		return fmt.Errorf("simulator: %w: turn %v, switch %v, reaction %v, synchronization %v: none may exceed %v", ErrTime, c.Device.Turn, c.Device.Switch, c.Reaction, c.SyncCost, longest)
+	}
 	for i, client := range c.Clients {
 		if len(client.Kernels) == 0 {
 			return fmt.Errorf("simulator: client %d (%s): %w", i, client.Name, ErrNoKernels)
 		}
 		for k, each := range client.Kernels {
-			if each <= 0 {
-				return fmt.Errorf("simulator: client %d (%s): kernel %d: %w: %v", i, client.Name, k, ErrTime, each)
+			if each <= 0 || each > longest {
+				return fmt.Errorf("simulator: client %d (%s): kernel %d: %w: %v; a kernel takes more than 0 and at most %v", i, client.Name, k, ErrTime, each, longest)
 			}
 		}
 		if n := len(client.Kernels); client.Gaps != nil && (len(client.Gaps) != n || len(client.Waits) != n || client.Graph > 1) {

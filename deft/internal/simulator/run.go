@@ -24,7 +24,9 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	}
 	s := newSimulation(&c)
 	if c.WarmUp {
-		s.warmUp()
+		if err := s.warmUp(ctx); err != nil {
+			return nil, err
+		}
 	}
 	s.begin()
 	if err := s.play(ctx); err != nil {
@@ -63,15 +65,18 @@ func newSimulation(c *Config) *simulation {
 }
 
 // warmUp plays one job of each client alone and shifts them to before time 0.
-func (s *simulation) warmUp() {
+func (s *simulation) warmUp(ctx context.Context) error {
 	for _, h := range s.hosts {
 		h.phase = finished
 	}
 	for _, h := range s.hosts {
 		h.phase, h.wake = sleeping, s.now
 		h.warmUp = true
-		for h.phase != finished {
+		for n := 1; h.phase != finished; n++ {
 			s.step(s.nextEvent())
+			if n%8192 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 		}
 		h.warmUp = false
 	}
@@ -87,6 +92,7 @@ func (s *simulation) warmUp() {
 	}
 	s.now, s.busy = 0, 0
 	s.device = device.New(s.config.Device, len(s.hosts))
+	return nil
 }
 
 // begin lets the clients go.
