@@ -8,16 +8,16 @@
         print(f.name, f.tasks, f.median_seconds)
 
 Each command that answers in JSON is a function; its named arguments are the flags of the
-command.
+command, and its answer is a dataclass. Where a command reads a file, bytes, open files and
+data frames are input too. Warnings go to logging.getLogger("chamtool").
 """
 
-from ._answers import Function, Report
 from ._commands import *  # noqa: F403
 from ._commands import __all__ as _commands
-from ._program import Answer, ProgramError, Table, UsageError, path, version
+from ._program import Answer, Estimate, ProgramError, ProgramTimeout, Rows, UsageError, path, version
 
 __version__ = version()
-__all__ = ["Answer", "Function", "ProgramError", "Report", "Table", "UsageError", "tool_path", *_commands]
+__all__ = ["Answer", "Estimate", "ProgramError", "ProgramTimeout", "Rows", "UsageError", "tool_path", *_commands]
 
 
 def tool_path() -> str:

@@ -68,8 +68,11 @@ def job(slo_ms: float = 0) -> typing.Iterator[None]:
 
 try:  # a copy of this file alone has no commands
     from ._commands import *  # noqa: F403
-    from ._program import Answer, ProgramError, UsageError, version  # noqa: F401
+    from ._commands import __all__ as _commands
+    from ._program import Answer, Estimate, ProgramError, ProgramTimeout, Rows, UsageError, version
 
     __version__ = version()
+    __all__ = ["Answer", "Estimate", "ProgramError", "ProgramTimeout", "Rows", "UsageError"]
+    __all__ += ["job", "job_begin", "job_end", "present", *_commands]
 except ImportError:
     pass

@@ -7,13 +7,13 @@
     print(job.alternatives.to_frame())  # with pandas
 
 Each command that answers in JSON is a function; its named arguments are the flags of the
-command.
+command, and its answer is a dataclass. Where a command reads a file, bytes, open files and
+data frames are input too. Warnings go to logging.getLogger("mirage").
 """
 
-from ._answers import Alternative, Start
 from ._commands import *  # noqa: F403
 from ._commands import __all__ as _commands
-from ._program import Answer, Estimate, ProgramError, Table, UsageError, version
+from ._program import Answer, Estimate, ProgramError, ProgramTimeout, Rows, UsageError, version
 
 __version__ = version()
-__all__ = ["Alternative", "Answer", "Estimate", "ProgramError", "Start", "Table", "UsageError", *_commands]
+__all__ = ["Answer", "Estimate", "ProgramError", "ProgramTimeout", "Rows", "UsageError", *_commands]

@@ -205,7 +205,7 @@ func TestCompletions(t *testing.T) {
 		root.Flags().StringSlice("device", nil, "")
 		Values(root, "policy", "fair", "first")
 		Values(root, "device", "cpu", "gpu")
-		answer.Flags(root)
+		answer.Flags(root, nil)
 		settings.Flags(root)
 		if code := Run(t.Context(), env, root, append([]string{"__complete"}, typed...)); code != ExitDone {
 			t.Fatalf("%v: exit code %d", typed, code)

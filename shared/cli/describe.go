@@ -15,7 +15,10 @@ type Command struct {
 	Short   string   `json:"short"`
 	Long    string   `json:"long,omitempty"`
 	Example string   `json:"example,omitempty"`
-	Flags   []Flag   `json:"flags"` // of the command alone, without hidden ones
+	Values  []string `json:"values,omitempty"` // of its first argument, if they are few
+	Flags   []Flag   `json:"flags"`            // of the command alone, without hidden ones
+	// Answers are the types of what --json prints, by the flag that selects one; "" for none.
+	Answers map[string]Type `json:"answers,omitempty"`
 }
 
 // Flag describes a flag of a command.
@@ -27,16 +30,18 @@ type Flag struct {
 	Required bool   `json:"required,omitempty"`
 	Usage    string `json:"usage"`
 	Default  string `json:"default,omitempty"`
+	// Values are all values that the flag takes, if they are few.
+	Values []string `json:"values,omitempty"`
 }
 
 // Describe returns the commands of a program that users can run, in the order of its help.
 func Describe(root *cobra.Command) (commands []Command) {
 	visitCommands(root, func(c *cobra.Command) {
-		if c == root || !c.IsAvailableCommand() || !c.Runnable() || c.HasSubCommands() {
+		if c == root || !c.IsAvailableCommand() || !c.Runnable() {
 			return
 		}
 		path := strings.Fields(c.CommandPath())[1:]
-		d := Command{Path: path, Use: c.Use, Short: c.Short, Long: c.Long, Example: c.Example, Flags: []Flag{}}
+		d := Command{Path: path, Use: c.Use, Short: c.Short, Long: c.Long, Example: c.Example, Values: c.ValidArgs, Flags: []Flag{}}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if f.Hidden || f.Name == "help" {
 				return
@@ -49,8 +54,11 @@ func Describe(root *cobra.Command) (commands []Command) {
 			required := len(f.Annotations[cobra.BashCompOneRequiredFlag]) > 0
 			d.Flags = append(d.Flags, Flag{
 				Name: f.Name, Type: kind, List: list || f.Value.Type() == "stringArray", Bare: f.NoOptDefVal != "" && kind != "bool",
-				Required: required, Usage: usage, Default: f.DefValue,
+				Required: required, Usage: usage, Default: f.DefValue, Values: f.Annotations[valuesOf],
 			})
+			if answers, ok := f.Value.(jsonFlag); ok {
+				d.Answers = describeAnswers(answers.answers)
+			}
 		})
 		commands = append(commands, d)
 	})

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 
 	"github.com/sirupsen/logrus"
@@ -73,6 +74,7 @@ func (e *Env) Verbose() bool { return e.Log.IsLevelEnabled(logrus.DebugLevel) }
 // OSEnv returns the Env of the running process. Its State follows the XDG Base
 // Directory Specification.
 func OSEnv() *Env {
+	endWithParent(os.Getenv("FORETIME_PARENT"))
 	env := NewEnv(os.Stdin, os.Stdout, os.Stderr)
 	if os.Getenv("FORETIME_PROGRESS") == "1" { // set by the Python packages
 		env.Terminal = true
@@ -85,6 +87,20 @@ func OSEnv() *Env {
 		env.Cache = dir
 	}
 	return env
+}
+
+// endWithParent arranges that this process gets SIGTERM when its parent ends, if it is the
+// child of the process that it is given; the Python packages ask for that. Its own children
+// do not inherit the request.
+func endWithParent(parent string) {
+	if parent == "" {
+		return
+	}
+	_ = os.Unsetenv("FORETIME_PARENT")
+	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGTERM), 0, 0, 0) // without it the process ends by itself
+	if parent != strconv.Itoa(os.Getppid()) {                             // which has ended already
+		_ = unix.Kill(os.Getpid(), unix.SIGTERM)
+	}
 }
 
 // stateDirectory returns the user's state directory, or the reason that there is

@@ -37,6 +37,11 @@ func Example() {
 	// exit code 2
 }
 
+// waited is the answer of wait.
+type waited struct {
+	Wait uncertainty.Prediction `json:"wait_seconds"`
+}
+
 // wait returns a command with an answer and a setting.
 func wait(env *cli.Env) *cobra.Command {
 	var out cli.Output
@@ -51,16 +56,14 @@ func wait(env *cli.Env) *cobra.Command {
 			if err := settings.Load(); err != nil {
 				return err
 			}
-			answer := struct {
-				Wait uncertainty.Prediction `json:"wait_seconds"`
-			}{uncertainty.Prediction{Value: 90, Low: 80, High: 99, Level: 0.9}}
+			answer := waited{uncertainty.Prediction{Value: 90, Low: 80, High: 99, Level: 0.9}}
 			return out.Print(env, answer, func(p *cli.Page) {
 				p.Line("%s of %d nodes waits %v", args[0], cluster.Nodes, cli.Seconds(answer.Wait))
 				p.Table("queue", "wait (s)").Add("gpu", answer.Wait)
 			})
 		},
 	}
-	out.Flags(c)
+	out.Flags(c, waited{})
 	settings.Flags(c)
 	return c
 }

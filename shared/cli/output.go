@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/foretime/foretime/shared/chart"
 )
@@ -19,19 +22,38 @@ import (
 type Output struct {
 	json      bool
 	csv, plot string
+	answers   map[string]any // values of the types that Print gets, by flag; "" for no flag
 }
 
-// JSONFlag adds --json to c, for answers without a table.
-func (o *Output) JSONFlag(c *cobra.Command) {
-	c.Flags().BoolVar(&o.json, "json", false, "print JSON")
+// JSONFlag adds --json to c, for answers without a table. The answer is a value of the
+// type that Print gets, or nil for a stream.
+func (o *Output) JSONFlag(c *cobra.Command, answer any) {
+	o.answers = map[string]any{"": answer}
+	c.Flags().Var(jsonFlag{o}, "json", "print JSON")
+	c.Flag("json").NoOptDefVal = "true"
 }
 
-// Flags adds --json and --csv to c.
-func (o *Output) Flags(c *cobra.Command) {
-	o.JSONFlag(c)
+// AnswerWith declares that the answer has another type if a flag is given.
+func (o *Output) AnswerWith(flag string, answer any) { o.answers[flag] = answer }
+
+// Flags adds --json and --csv to c. The answer is as for JSONFlag.
+func (o *Output) Flags(c *cobra.Command, answer any) {
+	o.JSONFlag(c, answer)
 	c.Flags().StringVar(&o.csv, "csv", "", "write the table to this CSV file; - is standard output")
 	must(c.MarkFlagFilename("csv", "csv"))
 	OutputFile(c, "csv")
+}
+
+// jsonFlag is the flag --json, which knows the answers of its command.
+type jsonFlag struct{ *Output }
+
+var _ pflag.Value = jsonFlag{}
+
+func (f jsonFlag) String() string { return strconv.FormatBool(f.Output != nil && f.json) }
+func (f jsonFlag) Type() string   { return "bool" }
+func (f jsonFlag) Set(text string) (err error) {
+	f.json, err = strconv.ParseBool(text)
+	return err
 }
 
 // PlotFlag adds --plot, for an answer that has a chart.
@@ -51,6 +73,7 @@ func (o *Output) OnStdout() bool { return o.json || o.csv == "-" }
 // only if the page is wanted.
 func (o *Output) Print(env *Env, value any, show func(*Page)) error {
 	if o.json {
+		o.checkDeclared(value)
 		return env.writeAnswer(value)
 	}
 	var p Page
@@ -70,6 +93,19 @@ func (o *Output) Print(env *Env, value any, show func(*Page)) error {
 	}
 	_, err := p.WriteTo(env.Stdout)
 	return err
+}
+
+// checkDeclared panics if the type of an answer is not the declared one, which the Python
+// packages read. One item stands for a list of one.
+func (o *Output) checkDeclared(value any) {
+	got := dereference(reflect.TypeOf(value))
+	for _, answer := range o.answers {
+		want := reflect.TypeOf(answer)
+		if want == got || want.Kind() == reflect.Slice && dereference(want.Elem()) == got {
+			return
+		}
+	}
+	panic(fmt.Sprintf("an answer of the type %v is not declared", got))
 }
 
 // writeAnswer prints an answer as JSON; an object gets the doubt about the input as

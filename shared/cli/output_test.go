@@ -118,7 +118,7 @@ func printed(t *testing.T, flags ...string) (stdout string, code int) {
 			p.Line("last")
 		})
 	}}
-	out.Flags(c)
+	out.Flags(c, map[string]int{})
 	out.PlotFlag(c, "it")
 	code = Run(t.Context(), env, c, flags)
 	return b.String(), code

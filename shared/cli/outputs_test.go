@@ -68,7 +68,7 @@ func TestOutputs(t *testing.T) {
 		root := &cobra.Command{Use: "prog", Args: cobra.ArbitraryArgs, Run: run}
 		flags := func(c *cobra.Command) *cobra.Command {
 			var out Output
-			out.Flags(c)
+			out.Flags(c, nil)
 			c.Flags().String("out", "", "")
 			c.Flags().String("kept", "", "")
 			c.Flags().String("from", "", "")

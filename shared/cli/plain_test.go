@@ -74,7 +74,7 @@ func TestHostileNames(t *testing.T) {
 				})
 				return errors.Join(err, errors.New(hostile))
 			}}
-			out.Flags(root)
+			out.Flags(root, map[string]string{})
 			if code := Run(t.Context(), env, root, args); code != ExitFailed {
 				t.Errorf("exit code %d", code)
 			}

@@ -68,7 +68,10 @@ record.jsonl.bad.`,
 	f.StringVar(&s.forget, "forget", "", "remove the predictions of this key, or of this question, and their outcomes")
 	f.BoolVar(&s.reset, "reset", false, "remove all predictions of "+r.tool+" and their outcomes; those of other tools stay")
 	c.MarkFlagsMutuallyExclusive("list", "forget", "reset")
-	s.out.Flags(c)
+	s.out.Flags(c, []record.Standing{})
+	s.out.AnswerWith("list", []record.Entry{})
+	s.out.AnswerWith("forget", removed{})
+	s.out.AnswerWith("reset", removed{})
 	return c
 }
 
@@ -101,11 +104,16 @@ func (s *recording) run() error {
 	})
 }
 
+// removed is the answer of "record --forget" and "record --reset".
+type removed struct {
+	Removed int `json:"removed"`
+}
+
 func (s *recording) printRemoved(n int, err error, none string) error {
 	if err != nil {
 		return err
 	}
-	return s.out.Print(s.env, map[string]int{"removed": n}, func(p *Page) {
+	return s.out.Print(s.env, removed{n}, func(p *Page) {
 		if n == 0 {
 			p.Line("%s", none)
 			return

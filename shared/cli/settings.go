@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -154,20 +155,10 @@ func decode(field reflect.Value, node *yaml.Node) error {
 	return nil
 }
 
+// describeType says what a setting of a type may be.
 func describeType(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Int, reflect.Int64, reflect.Uint64:
-		return "a whole number"
-	case reflect.Float64:
-		return "a number"
-	case reflect.String:
-		return "a text"
-	case reflect.Slice:
-		return "a list"
-	}
-	return t.String()
+	kinds := map[string]string{"boolean": "true or false", "integer": "a whole number", "number": "a number", "text": "a text", "list": "a list"}
+	return cmp.Or(kinds[jsonType(t, nil).Kind], t.String())
 }
 
 // section reports whether a field is a section: a struct without an unmarshaller.

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -60,25 +62,57 @@ func python(t *testing.T, site string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestRealPython type checks the packages and calls their functions.
+// TestRealPython type checks the packages, calls their functions, and has mypy find every
+// wrong call.
 func TestRealPython(t *testing.T) {
 	site, packages := site(t)
-	calls, err := filepath.Abs(filepath.Join("testdata", "calls.py"))
+	calls, err1 := filepath.Abs(filepath.Join("testdata", "calls.py"))
+	nonsense, err2 := filepath.Abs(filepath.Join("testdata", "nonsense.py"))
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	mypy := func(args ...string) ([]byte, error) {
+		check := exec.CommandContext(t.Context(), "mypy", append([]string{"--strict", "--cache-dir", filepath.Join(site, "cache")}, args...)...)
+		check.Dir = site
+		check.Env = append(os.Environ(), "MYPYPATH="+site)
+		return check.CombinedOutput()
+	}
+	if out, err := mypy(append([]string{calls}, packages...)...); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	found, _ := mypy(nonsense) // with errors
+	text, err := os.ReadFile(nonsense)
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := exec.CommandContext(t.Context(), "mypy", append([]string{"--strict", "--cache-dir", t.TempDir(), calls}, packages...)...)
-	check.Dir = site
-	check.Env = append(os.Environ(), "MYPYPATH="+site)
-	if out, err := check.CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, out)
+	for i, line := range strings.Split(string(text), "\n") {
+		wrong := strings.Contains(line, "# WRONG")
+		if has := bytes.Contains(found, fmt.Appendf(nil, "nonsense.py:%d: error:", i+1)); has != wrong {
+			t.Errorf("mypy finds an error %v in line %d: %s\n%s", has, i+1, line, found)
+		}
 	}
-	if out, err := python(t, site, calls).CombinedOutput(); err != nil || !bytes.HasSuffix(out, []byte("done\n")) {
+	for _, name := range packages {
+		generated, err := os.ReadFile(filepath.Join(site, name, "_commands.py"))
+		if err != nil || bytes.Contains(generated, []byte("Any")) {
+			t.Errorf("%s: an answer of type Any (%v)", name, err)
+		}
+	}
+	call := python(t, site, calls)
+	frames, _ := filepath.Glob(filepath.Join("..", "..", "out", "real", "pip", "polars==*")) // the pattern is well formed
+	for _, dir := range frames {
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call.Env = append(call.Env, "PYTHONPATH="+site+":"+dir, "POLARS_ALLOW_FORKING_THREAD=1")
+	}
+	if out, err := call.CombinedOutput(); err != nil || !bytes.HasSuffix(out, []byte("done\n")) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
 
-// TestRealNotebooks runs the notebooks of the guides.
+// TestRealNotebooks runs the notebooks of the guides, then the examples in Python of each
+// guide on what its notebook has left.
 func TestRealNotebooks(t *testing.T) {
 	ws, err := workspace.Find(".")
 	if err != nil {
@@ -116,6 +150,21 @@ func TestRealNotebooks(t *testing.T) {
 		}
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v: %s", book, err, out)
+		}
+		guide, err := os.ReadFile(strings.TrimSuffix(book, ".ipynb") + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		examples := regexp.MustCompile("(?s)```python\n(.*?)```").FindAllSubmatch(guide, -1)
+		if len(examples) == 0 {
+			t.Errorf("%s: the guide has no example in Python", book)
+		}
+		for _, example := range examples {
+			run := python(t, site, "-c", string(example[1]))
+			run.Dir = cmd.Dir
+			if out, err := run.CombinedOutput(); err != nil {
+				t.Errorf("%s: %v: %s", book, err, out)
+			}
 		}
 		if *stored { // with what it printed and drew
 			filled, err := os.ReadFile(filepath.Join(into, filepath.Base(book)))

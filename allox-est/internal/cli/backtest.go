@@ -58,7 +58,7 @@ any unit. Methods:
 	flags.StringVar(&t.block, "block", "", "regular expression for the part of a series name that names its block: series of one job or machine form a block (default: the name without its trailing number)")
 	flags.StringVar(&t.stage, "stage-column", "", "column with the stage of the step, if the work changes during a run; the first three steps of each later stage are used too")
 	flags.Float64Var(&t.fraction, "fraction", 0.03, "fraction of each series that the estimate uses")
-	answer.Flags(cmd)
+	answer.Flags(cmd, []*backtest.Report{})
 	cli.First(cmd, "series", "value", "fraction", "stage-column")
 	cli.Require(cmd, "series", "value")
 	return cmd

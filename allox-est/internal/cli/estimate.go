@@ -39,7 +39,7 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 	}
 	job.register(cmd)
 	job.registerMethod(cmd)
-	answer.Flags(cmd)
+	answer.Flags(cmd, report.Report{})
 	answer.PlotFlag(cmd, "the time of each epoch on the first device")
 	cli.First(cmd, "epochs", "device", "journal", "method")
 	return cmd

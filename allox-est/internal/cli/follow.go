@@ -54,7 +54,7 @@ finished run is added to the journal.`,
 	flags.StringVar(&f.count, "count", "", "with --log: lists the counters of the log; --count=TEXT uses the one whose description contains TEXT")
 	flags.Lookup("count").NoOptDefVal = listCounters
 	f.answer.PlotFlag(cmd, "the estimate over time")
-	f.answer.JSONFlag(cmd)
+	f.answer.JSONFlag(cmd, nil)
 	cli.First(cmd, "epochs", "log", "count", "pattern", "json")
 	return cmd
 }

@@ -72,7 +72,7 @@ func (s *samplings) register(cmd *cobra.Command) {
 	s.job.register(cmd)
 	s.job.registerMethod(cmd)
 	s.sample.register(cmd.Flags())
-	s.answer.Flags(cmd)
+	s.answer.Flags(cmd, report.Report{})
 	s.answer.PlotFlag(cmd, "the time of each epoch on the first device")
 	cli.First(cmd, "epochs", "device", "journal", "budget")
 }

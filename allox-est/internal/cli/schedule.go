@@ -44,30 +44,37 @@ Policies:
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&s.input, "input", "", "file of jobs: reports, CSV or AlloX records; - is standard input")
-	flags.StringVar(&s.policy, "policy", "all", "policy, several of them separated by commas, or all: "+strings.Join(schedule.Policies.Names(), ", "))
+	flags.StringVar(&s.input, "input", "", "`file` of jobs: reports, CSV or AlloX records; - is standard input")
+	flags.StringSliceVar(&s.policies, "policy", []string{"all"}, "policy, several of them separated by commas, or all: "+strings.Join(schedule.Policies.Names(), ", "))
 	cli.Values(cmd, "policy", append(schedule.Policies.Names(), "all")...)
 	flags.IntVar(&s.cluster[schedule.CPU], "cpu-nodes", 0, "number of CPU nodes")
 	flags.IntVar(&s.cluster[schedule.GPU], "gpu-nodes", 0, "number of GPU nodes")
 	flags.StringVar(&s.output, "out", "", "write the runs of each job to this .csv, .tsv, .jsonl or .parquet file")
 	cli.OutputFile(cmd, "out")
-	s.answer.Flags(cmd)
+	s.answer.Flags(cmd, scheduled{})
 	cli.First(cmd, "input", "policy", "cpu-nodes", "gpu-nodes")
 	cli.Require(cmd, "input")
 	return cmd
 }
 
+// scheduled is the answer of "schedule".
+type scheduled struct {
+	Schedules []schedule.Summary `json:"schedules"`
+	Gain      *schedule.Gain     `json:"gpu_gain"`
+}
+
 // scheduling holds the flags of "schedule".
 type scheduling struct {
-	env                   *cli.Env
-	input, policy, output string
-	cluster               schedule.Cluster
-	answer                cli.Output
+	env           *cli.Env
+	input, output string
+	policies      []string
+	cluster       schedule.Cluster
+	answer        cli.Output
 }
 
 func (s *scheduling) run(ctx context.Context) error {
-	names := strings.Split(s.policy, ",")
-	if s.policy == "all" {
+	names := s.policies
+	if slices.Equal(names, []string{"all"}) {
 		names = schedule.Policies.Names()
 	}
 	if len(names) > 1 && s.output != "" {
@@ -101,7 +108,7 @@ func (s *scheduling) run(ctx context.Context) error {
 		all = append(all, schedule.Summarize(name, runs))
 	}
 	gain := schedule.GainOf(w.Jobs)
-	return s.answer.Print(s.env, map[string]any{"schedules": all, "gpu_gain": gain}, func(p *cli.Page) {
+	return s.answer.Print(s.env, scheduled{all, gain}, func(p *cli.Page) {
 		t := p.Table("policy", "mean JCT (s)", "p50", "p95", "p99", "makespan (s)")
 		for _, r := range all {
 			t.Add(r.Policy, r.MeanJCT, r.P50JCT, r.P95JCT, r.P99JCT, r.Makespan)

@@ -49,7 +49,7 @@ same paths on the nodes. Samples of an earlier call are reused.`,
 	flags.Float64Var(&b.budget, "budget", 0, "largest time of the samples, relative to the predicted time of the job (default: 0.03)")
 	flags.BoolVar(&b.fresh, "fresh", false, "ignore the samples in the journal and make new ones")
 	flags.BoolVar(&b.submit, "submit", false, "submit the job")
-	b.answer.Flags(cmd)
+	b.answer.Flags(cmd, timeLimit{})
 	cli.Require(cmd, "epochs")
 	cli.First(cmd, "epochs", "quantile", "submit", "device", "journal")
 	return cmd
@@ -187,7 +187,7 @@ func (b *batch) printLimit(cmd *cobra.Command, script *slurm.Script, args []stri
 	}
 	args = b.fill(args)
 	limit := 60 * float64(slurm.Minutes(e.Wall.High))
-	a := asked{Epochs: b.epochs, Quantile: b.quantile, Seconds: e.Wall.Value, Upper: e.Wall.High, Limit: slurm.Limit(e.Wall.High), Past: e.Past}
+	a := timeLimit{Epochs: b.epochs, Quantile: b.quantile, Seconds: e.Wall.Value, Upper: e.Wall.High, Limit: slurm.Limit(e.Wall.High), Past: e.Past}
 	if p, known := e.Wall.Exceeds(limit); known {
 		a.TimeKill = &p
 	}
@@ -253,8 +253,8 @@ func (b *batch) fill(args []string) []string {
 	return filled
 }
 
-// asked is a time limit and the figures that it is based on.
-type asked struct {
+// timeLimit is a time limit and the figures that it is based on.
+type timeLimit struct {
 	Epochs   int     `json:"epochs"`
 	Quantile float64 `json:"quantile"`
 	Seconds  float64 `json:"wall_seconds"`

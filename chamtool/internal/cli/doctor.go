@@ -64,7 +64,7 @@ models can be written.`,
 		},
 	}
 	c.Flags().StringVar(&tool, "tool", "", "library to check (default: the one in CHAMELEON_TOOL_LIBRARIES or OMP_TOOL_LIBRARIES, else the one that chamtool run loads)")
-	out.Flags(c)
+	out.Flags(c, []finding{})
 	return c
 }
 

@@ -31,9 +31,7 @@ rows that are numbered by iteration, or with windows of consecutive loads.`,
 		Example: "  chamtool forecast logs/chamtool_rank_0.csv --plot loads.svg",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var answer struct {
-				Ranks []rankForecast `json:"ranks"`
-			}
+			var answer forecasts
 			for _, path := range args {
 				loads, diagnostics, err := task.ReadLoads(cmd.Context(), path)
 				if err != nil {
@@ -52,9 +50,14 @@ rows that are numbered by iteration, or with windows of consecutive loads.`,
 			return out.Print(env, answer, func(p *cli.Page) { printForecasts(p, answer.Ranks) })
 		},
 	}
-	out.Flags(c)
+	out.Flags(c, forecasts{})
 	out.PlotFlag(c, "the loads and their forecasts, of the first FILE")
 	return c
+}
+
+// forecasts is the answer of forecast.
+type forecasts struct {
+	Ranks []rankForecast `json:"ranks"`
 }
 
 func printForecasts(p *cli.Page, ranks []rankForecast) {

@@ -73,7 +73,7 @@ it started, as in a running program, and compare with simple rules.`,
 	flags.StringVar(&model, "model", "auto", "model: "+strings.Join(perfmodel.Names(), ", "))
 	cli.Values(c, "model", perfmodel.Names()...)
 	flags.Float64Var(&fraction, "train-fraction", 0, "fraction of each file, from its start, whose predictions are not scored")
-	out.Flags(c)
+	out.Flags(c, replay.Outcome{})
 	out.PlotFlag(c, "predicted over actual times")
 	return c
 }

@@ -20,7 +20,7 @@ func newReportCommand(env *cli.Env) *cobra.Command {
 	var models bool
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "report LOGDIR",
+		Use:   "report LOGDIR | report --models [FILE]",
 		Short: "Merge the logs of all ranks: imbalance, slowest ranks and functions, predictions",
 		Example: `  chamtool report logs --plot report.svg
   chamtool report --models --function dgemm --plot model.svg`,
@@ -71,11 +71,7 @@ for predictions from one program run to the next instead, of this host or of a F
 			if err := out.Draw(func() (chart.Chart, error) { return loadChart(f), nil }); err != nil {
 				return err
 			}
-			answer := struct {
-				Directory string `json:"directory"`
-				job.Figures
-				Runs []job.Run `json:"runs"`
-			}{j.Dir, f, runs}
+			answer := reported{j.Dir, f, runs}
 			return out.Print(env, answer, func(p *cli.Page) {
 				reportTables(p, f)
 				runTable(p, j.Dir, runs)
@@ -86,9 +82,17 @@ for predictions from one program run to the next instead, of this host or of a F
 	cli.OutputFile(c, "trace")
 	c.Flags().BoolVar(&models, "models", false, "list the kept models")
 	c.Flags().StringVar(&function, "function", "", "with --models, the sizes of the functions whose name contains this text")
-	out.Flags(c)
+	out.Flags(c, reported{})
+	out.AnswerWith("models", keptModels{})
 	out.PlotFlag(c, "the loads of each iteration, or the kept models")
 	return c
+}
+
+// reported is the answer of report.
+type reported struct {
+	Directory string `json:"directory"`
+	job.Figures
+	Runs []job.Run `json:"runs"`
 }
 
 // newest returns a directory if it has the logs of a run, else that of the last run below it.

@@ -55,7 +55,7 @@ and the program's output to standard error. The exit status is the program's.`,
 	c.Flags().SetInterspersed(false)
 	c.Flags().StringVar(&r.tool, "tool", "", "the tool library (default: libchamtool.so next to this command or in the working directory)")
 	c.Flags().StringVar(&r.logs, "logs", "", "directory of the logs (default: a new one, PROGRAM-TIME in CHAMTOOL_LOG_DIR, else in logs)")
-	r.out.Flags(c)
+	r.out.Flags(c, job.Figures{})
 	return c
 }
 

@@ -48,14 +48,19 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return answer.Print(env, map[string]string{"path": path}, func(p *cli.Page) { p.Line("%s", path) })
+			return answer.Print(env, built{path}, func(p *cli.Page) { p.Line("%s", path) })
 		},
 	}
 	c.Flags().StringVar(&out, "out", ".", "directory for the library; created if missing")
 	c.Flags().BoolVar(&shim, "shim", false, "build a libcuda.so.1 that replaces the driver's, instead of libdeft.so")
 	c.Flags().StringVar(&driver, "driver", "", "with --shim: the real driver's libcuda.so.1 (default: the one that the loader finds)")
-	answer.Flags(c)
+	answer.Flags(c, built{})
 	return c
+}
+
+// built is the answer of build-hook.
+type built struct {
+	Path string `json:"path"`
 }
 
 // shimFor builds the replacement for a driver's libcuda.so.1: the one given, or the one

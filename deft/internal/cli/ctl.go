@@ -58,7 +58,7 @@ func newRequestCommand(env *cli.Env, use, short string, args int, send request) 
 		c.SetFlagErrorFunc(negativeNumber)
 	}
 	j.flags(c)
-	answer.Flags(c)
+	answer.Flags(c, daemon.Status{})
 	return c
 }
 

@@ -68,7 +68,7 @@ func newDoctorCommand(env *cli.Env) *cobra.Command {
 			return nil
 		},
 	}
-	answer.Flags(c)
+	answer.Flags(c, diagnosis.Diagnosis{})
 	return c
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/foretime/foretime/deft/internal/device"
 	"github.com/foretime/foretime/deft/internal/experiment"
 	"github.com/foretime/foretime/deft/internal/policy"
+	"github.com/foretime/foretime/deft/internal/report"
 	"github.com/foretime/foretime/deft/internal/trial"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
@@ -39,7 +40,7 @@ type setting struct {
 
 func (s *setting) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVarP(&s.file, "file", "f", "", "file of the experiment, JSON or YAML (required)")
+	f.StringVarP(&s.file, "file", "f", "", "`file` of the experiment, JSON or YAML (required)")
 	f.StringVar(&s.device, "device", "sim", "device: sim (simulated) or cuda")
 	cli.Values(c, "device", "sim", "cuda")
 	f.StringVar(&s.clock, "clock", "real", "clock: real (with processes) or virtual (a simulation)")
@@ -49,7 +50,8 @@ func (s *setting) flags(c *cobra.Command) {
 	f.StringVar(&s.out, "out", "", "directory for the logs of all models (default: each model's output_file_path)")
 	f.DurationVar(&s.duration, "duration", 0, "duration of the run, such as 5s (default: the file's exp_dur)")
 	f.Int64Var(&s.seed, "seed", 0, "random seed, 0 or more (default: the file's)")
-	s.answer.Flags(c)
+	s.answer.Flags(c, report.Run{})
+	s.answer.AnswerWith("sync", trial.Sweep{})
 	f.BoolVar(&s.alone, "alone", false, "run the models one after another instead, each alone on the device")
 	f.IntSliceVar(&s.intervals, "sync", nil, "run under each of these synchronization intervals, in launches, of the models below the highest priority")
 	c.MarkFlagsMutuallyExclusive("alone", "sync")

@@ -33,7 +33,7 @@ type pairFlags struct {
 func newPairCommand(env *cli.Env) *cobra.Command {
 	var p pairFlags
 	c := &cobra.Command{
-		Use:   "pair [-- COMMAND_A -- COMMAND_B]",
+		Use:   "pair -- COMMAND_A -- COMMAND_B | pair --traces A.json B.json",
 		Short: "Predict what two programs pay when they share a device",
 		Long: `Predict the speed of two programs that share a device, relative to their speed alone.
 
@@ -66,7 +66,7 @@ without a device.
 	cli.Values(c, "urgent", "A", "B")
 	f.Float64Var(&p.slack, "slack", 0, slackHelp)
 	f.Float64Var(&p.deadlineMS, "deadline-ms", 0, "with commands or --traces: deadline of each job of A, or of the --urgent program; prints the best way to keep it (0: none)")
-	p.answer.Flags(c)
+	p.answer.Flags(c, outlook{})
 	cli.First(c, "urgent", "save", "traces", "device")
 	return c
 }
@@ -159,6 +159,14 @@ type recording struct {
 	Overhead float64 `json:"overhead"`    // of recording, share of the time
 }
 
+// outlook is the answer of pair.
+type outlook struct {
+	Level    float64      `json:"level"`
+	Programs [2]recording `json:"programs"`
+	Ways     []sharing    `json:"ways"`
+	Best     string       `json:"best,omitempty"`
+}
+
 // outlook predicts and prints.
 func (p *pairFlags) outlook(ctx context.Context, env *cli.Env, both [2]*pair.Trace) error {
 	urgent := int(cmp.Or(p.urgent, "A")[0] - 'A')
@@ -170,12 +178,7 @@ func (p *pairFlags) outlook(ctx context.Context, env *cli.Env, both [2]*pair.Tra
 	if err != nil {
 		return err
 	}
-	result := struct {
-		Level    float64      `json:"level"`
-		Programs [2]recording `json:"programs"`
-		Ways     []sharing    `json:"ways"`
-		Best     string       `json:"best,omitempty"`
-	}{Level: trial.Level}
+	result := outlook{Level: trial.Level}
 	for i, t := range both {
 		result.Programs[i] = recording{t.Program, len(t.Launches), t.Busy(), t.Overhead}
 	}

@@ -20,6 +20,13 @@ type adapted struct {
 	Measured     bool                   `json:"measured"`
 }
 
+// adaptation is the answer of adapt.
+type adaptation struct {
+	Device string    `json:"device"`
+	Models []adapted `json:"models"`
+	Next   string    `json:"measure_next"` // "" for none
+}
+
 // newAdaptCommand returns adapt, which predicts a new device from a few models measured
 // on it.
 func newAdaptCommand(env *cli.Env) *cobra.Command {
@@ -65,8 +72,7 @@ Three models are enough; the answer names the one to measure next.`,
 			for k := range p {
 				rows[k] = adapted{table.Models[k], p[k], slices.Contains(anchors, k)}
 			}
-			answer := map[string]any{"device": device, "models": rows, "measure_next": next}
-			return out.Print(env, answer, func(p *cli.Page) {
+			return out.Print(env, adaptation{device, rows, next}, func(p *cli.Page) {
 				table := p.Table("model", "ms", "")
 				for _, r := range rows {
 					what := "predicted"
@@ -82,12 +88,12 @@ Three models are enough; the answer names the one to measure next.`,
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&tables, "table", nil, "CSV files of latencies, separated by commas: board, chip, run, threads, powersave, gpu_device, model, avg_ms")
+	f.StringSliceVar(&tables, "table", nil, "CSV `files` of latencies, separated by commas: board, chip, run, threads, powersave, gpu_device, model, avg_ms")
 	f.BoolVar(&cpuOnly, "cpu-only", false, "ignore rows of a GPU")
 	f.StringVar(&device, "device", "", "name of the new device")
-	f.StringVar(&measured, "measured", "", "CSV file of measurements on it: model, avg_ms")
+	f.StringVar(&measured, "measured", "", "CSV `file` of measurements on it: model, avg_ms")
 	f.Uint64Var(&seed, "seed", 1, "random seed of the folds that intervals are learned from")
-	out.Flags(c)
+	out.Flags(c, adaptation{})
 	cli.Require(c, "table", "device", "measured")
 	cli.First(c, "table", "device", "measured", "json")
 	return c

@@ -77,7 +77,7 @@ at the limit.`,
 	f.Float64Var(&o.size, "size", 1, "factor on the width of the small models: less than 1 for a slow machine")
 	o.with.flags(c)
 	o.with.providerFlag(c)
-	out.Flags(c)
+	out.Flags(c, profiler.Calibration{})
 	cli.First(c, "out", "threads", "json")
 	return c
 }

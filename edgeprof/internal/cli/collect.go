@@ -101,7 +101,7 @@ the original's collection_metrics.py; with any of them the background load is st
 	o.with.threads = 1
 	o.with.threadFlags(c)
 	settings.Flags(c)
-	out.Flags(c)
+	out.Flags(c, []collection.Summary{})
 	cli.First(c, "model", "out", "iterations", "json")
 	return c
 }

@@ -34,17 +34,19 @@ func newInspectCommand(env *cli.Env) *cobra.Command {
 			}
 			warnings := onnx.WarningTexts(counts.Warnings)
 			cli.Warn(env, warnings)
-			answer := struct {
-				*onnx.Characteristics
-				Warnings []string `json:"warnings"`
-			}{counts, warnings}
-			return out.Print(env, answer, func(p *cli.Page) { inspection(p, counts) })
+			return out.Print(env, inspected{*counts, warnings}, func(p *cli.Page) { inspection(p, counts) })
 		}),
 	}
-	out.Flags(c)
+	out.Flags(c, inspected{})
 	dimFlag(c, &sizes)
 	sizeFlag(c, &values)
 	return c
+}
+
+// inspected is the answer of inspect.
+type inspected struct {
+	onnx.Characteristics
+	Warnings []string `json:"warnings"`
 }
 
 // dimFlag adds --dim.

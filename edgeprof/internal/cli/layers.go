@@ -77,7 +77,7 @@ func newLayersCommand(env *cli.Env) *cobra.Command {
 	f.StringVar(&calibration, "calibration", "", "rates of this machine (default: those of edgeprof calibrate, or the built-in ones)")
 	f.BoolVar(&measure, "measure", false, "run the model and add the measured time of each kernel")
 	with.ortLibraryFlag(c)
-	out.Flags(c)
+	out.Flags(c, layered{})
 	cli.First(c, "measure", "calibration", "dim", "json")
 	return c
 }

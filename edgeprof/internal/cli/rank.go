@@ -90,7 +90,7 @@ devices' rates.`,
 	with.providerFlag(c)
 	with.ortLibraryFlag(c)
 	settings.Flags(c)
-	out.Flags(c)
+	out.Flags(c, placement.Ranking{})
 	cli.First(c, "source", "threads", "dim", "json")
 	return c
 }

@@ -69,7 +69,7 @@ func newSourcing(root fs.FS) sourcing {
 func (s *sourcing) flags(c *cobra.Command, name, otherwise string) {
 	f := c.Flags()
 	f.StringVar(&s.name, "source", name, "source of devices"+otherwise+":\n"+strings.TrimRight(sources.Help(), "\n"))
-	cli.Values(c, "source", sources.Names()...)
+	cli.Values(c, "source", append(sources.Names(), "file:")...) // DEVICES.json follows
 	f.StringVar(&s.prometheus.URL, "prometheus", "", "HOST:PORT or URL of Prometheus (default: $PROMETHEUS_IP)")
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // timed holds the times of real inferences of a model.
-type timed struct {
+type timing struct {
 	Model    string  `json:"model"`
 	Library  string  `json:"library"` // ONNX Runtime: version and file
 	Provider string  `json:"provider"`
@@ -68,15 +68,15 @@ func newTimeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	with.flags(c)
 	with.providerFlag(c)
 	sizeFlag(c, &with.values)
-	out.Flags(c)
+	out.Flags(c, timing{})
 	cli.First(c, "runs", "threads", "dim", "json")
 	return c
 }
 
-func timeModel(ctx context.Context, env *cli.Env, path string, with *running, warmup, runs int) (timed, error) {
+func timeModel(ctx context.Context, env *cli.Env, path string, with *running, warmup, runs int) (timing, error) {
 	a, err := analyzeFile(path, with.sizes, with.values...)
 	if err != nil {
-		return timed{}, err
+		return timing{}, err
 	}
 	for _, w := range a.Warnings {
 		if errors.Is(w, onnx.ErrDynamic) {
@@ -84,18 +84,18 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with *running, wa
 		}
 	}
 	if err := with.requireFor(ctx, env, path, a); err != nil {
-		return timed{}, err
+		return timing{}, err
 	}
 	start := time.Now()
 	session, err := with.start(ctx, path)
 	if err != nil {
-		return timed{}, fmt.Errorf("%s: %w", path, err)
+		return timing{}, fmt.Errorf("%s: %w", path, err)
 	}
 	defer session.Close()
-	t := timed{Model: path, Library: with.found[1], Provider: with.provider, Threads: with.threads, Runs: runs, Load: time.Since(start).Seconds()}
+	t := timing{Model: path, Library: with.found[1], Provider: with.provider, Threads: with.threads, Runs: runs, Load: time.Since(start).Seconds()}
 	inputs, err := with.inputs(session)
 	if err != nil {
-		return timed{}, err
+		return timing{}, err
 	}
 	bar := env.Progress("time", int64(runs))
 	defer bar.Done()
@@ -103,7 +103,7 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with *running, wa
 	if warmup > 0 {
 		first, err := session.Time(ctx, inputs, warmup)
 		if err != nil {
-			return timed{}, fmt.Errorf("%s: %w", path, err)
+			return timing{}, fmt.Errorf("%s: %w", path, err)
 		}
 		burst = max(1, min(burstLength(first), runs/fewestBursts))
 	}
@@ -111,7 +111,7 @@ func timeModel(ctx context.Context, env *cli.Env, path string, with *running, wa
 	for len(took) < runs {
 		times, err := session.Time(ctx, inputs, min(burst, runs-len(took)))
 		if err != nil {
-			return timed{}, fmt.Errorf("%s: %w", path, err)
+			return timing{}, fmt.Errorf("%s: %w", path, err)
 		}
 		took = append(took, times.Seconds...)
 		alone = append(alone, times.UncontendedSeconds(with.threads))

@@ -56,12 +56,12 @@ The saved model is fitted to all rows.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&data, "data", "", "directory of collected files, or one file")
+	f.StringVar(&data, "data", "", "directory of collected files, or one `file`")
 	f.StringVar(&out, "out", "model.json", "model file to write")
 	cli.OutputFile(c, "out")
 	f.StringVar(&cv, "cv", string(profiler.ByFamily), "what cross-validation leaves out: family, device or row")
 	cli.Values(c, "cv", "family", "device", "row")
-	page.Flags(c)
+	page.Flags(c, profiler.Report{})
 	cli.Require(c, "data")
 	cli.First(c, "data", "out", "cv", "json")
 	return c

@@ -46,16 +46,17 @@ type plain Candidate
 // candidateJSON is a Candidate as JSON.
 type candidateJSON struct {
 	*plain
-	Value float64  `json:"predicted_execution_time"`
-	Low   *float64 `json:"low"`  // null if it is unknown
-	High  *float64 `json:"high"` // null if it is unknown
-	Level float64  `json:"level"`
+	Seconds uncertainty.Prediction `json:"seconds"`
+	Value   float64                `json:"predicted_execution_time"`
+	Low     *float64               `json:"low"`  // null if it is unknown
+	High    *float64               `json:"high"` // null if it is unknown
+	Level   float64                `json:"level"`
 }
 
 // MarshalJSON writes the time in addition to the rest.
 func (c Candidate) MarshalJSON() ([]byte, error) {
 	p := c.Seconds
-	w := candidateJSON{plain: (*plain)(&c), Value: p.Value, Level: p.Level}
+	w := candidateJSON{plain: (*plain)(&c), Seconds: p, Value: p.Value, Level: p.Level}
 	if !math.IsInf(p.Low, 0) {
 		w.Low = &p.Low
 	}
@@ -63,6 +64,14 @@ func (c Candidate) MarshalJSON() ([]byte, error) {
 		w.High = &p.High
 	}
 	return json.Marshal(w)
+}
+
+// JSONForm returns a value of the form that MarshalJSON writes, without the parts of the time.
+func (Candidate) JSONForm() any {
+	return struct {
+		plain
+		Seconds uncertainty.Prediction `json:"seconds"`
+	}{}
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.

@@ -18,7 +18,7 @@ import (
 
 // backtested is the JSON output of mirage backtest.
 type backtested struct {
-	*backtest.Report
+	backtest.Report
 	Seconds float64 `json:"seconds"`
 }
 
@@ -61,14 +61,14 @@ for about the same size and limit.`,
 			if err != nil {
 				return err
 			}
-			return out.Print(env, backtested{report, time.Since(begin).Seconds()}, func(p *cli.Page) { showBacktest(p, report) })
+			return out.Print(env, backtested{*report, time.Since(begin).Seconds()}, func(p *cli.Page) { showBacktest(p, report) })
 		},
 	}
 	d.flags(c)
 	c.Flags().Float64Var(&level, "level", 0.9, "level of the intervals")
 	c.Flags().Uint64Var(&seed, "seed", 1, "random seed")
 	s.machineFlags(c)
-	out.Flags(c)
+	out.Flags(c, backtested{})
 	cli.First(c, "from", "to", "config", "level", "json")
 	return c
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"math"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +63,7 @@ the search; the result is tested on it.`,
 			if err := file.WriteJSON(to, fit); err != nil {
 				return err
 			}
-			answer := fitted{fit, map[string]float64{"train": backtest.ClassMedian(t.Jobs, lo, hi)}}
+			answer := fitted{*fit, map[string]float64{"train": backtest.ClassMedian(t.Jobs, lo, hi)}}
 			if end > hi {
 				answer.ClassMedian["held_out"], answer.ClassMedian["all"] = backtest.ClassMedian(t.Jobs, hi, end), backtest.ClassMedian(t.Jobs, lo, end)
 			}
@@ -76,7 +77,7 @@ the search; the result is tested on it.`,
 	cli.OutputFile(c, "out")
 	f.IntVar(&nodes, "nodes", 0, "nodes of the cluster, if known (default: searched for)")
 	s.flags(c)
-	out.Flags(c)
+	out.Flags(c, fitted{})
 	cli.First(c, "from", "to", "held-to", "out", "nodes")
 	cli.Require(c, "out")
 	return c
@@ -101,7 +102,7 @@ func gridOf(t *trace.Trace, from, to int64, nodes int) simulator.Grid {
 
 // fitted is the JSON output of mirage fit.
 type fitted struct {
-	*simulator.File
+	simulator.File
 	ClassMedian map[string]float64 `json:"class_median_mae_hours"`
 }
 
@@ -116,7 +117,7 @@ func (f fitted) show(p *cli.Page, t *trace.Trace, tried int) {
 	for _, q := range []struct {
 		name, key string
 		*simulator.Quality
-	}{{"training, from " + t.Clock(f.From)[:10], "train", f.Train}, {"held out, from " + t.Clock(f.To)[:10], "held_out", f.Held}, {"both", "all", f.All}} {
+	}{{"training, from " + t.Clock(f.From).Format(time.DateOnly), "train", f.Train}, {"held out, from " + t.Clock(f.To).Format(time.DateOnly), "held_out", f.Held}, {"both", "all", f.All}} {
 		if q.Quality != nil {
 			seconds := math.Round(q.MAEHours * 3600) // the resolution of a log
 			table.Add(q.name, q.Jobs, q.MeanWaitHours, q.ActualMeanWaitHours, q.Spearman, seconds/3600, f.ClassMedian[q.key])

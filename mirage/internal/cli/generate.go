@@ -49,7 +49,7 @@ own samples from a log.)`,
 	f := c.Flags()
 	f.IntVar(&probes, "probes", samplesProbes, "probed decisions per episode, the last one reactive")
 	f.StringVar(&dir, "out", "", "directory to write")
-	out.Flags(c)
+	out.Flags(c, generated{})
 	cli.First(c, "start", "out", "config", "episodes", "interval")
 	cli.Require(c, "start", "out")
 	return c

@@ -28,8 +28,8 @@ type traceStats struct {
 	Layout         trace.Layout   `json:"layout"`
 	Zone           string         `json:"zone"`
 	MedianPriority float64        `json:"median_priority"`
-	FirstSubmit    string         `json:"first_submit"`
-	LastSubmit     string         `json:"last_submit"`
+	FirstSubmit    trace.Instant  `json:"first_submit"`
+	LastSubmit     trace.Instant  `json:"last_submit"`
 	Skipped        map[string]int `json:"skipped"`
 	Unit           trace.Unit     `json:"unit"`
 	MachineSize    int            `json:"machine_size,omitempty"`
@@ -65,7 +65,7 @@ func newStatsCommand(env *cli.Env) *cobra.Command {
 		},
 	}
 	s.flags(c)
-	out.Flags(c)
+	out.Flags(c, traceStats{})
 	return c
 }
 

@@ -79,7 +79,7 @@ with log.partition they see the queue of that partition only:
 	f.BoolVar(&p.s.DryRun, "dry-run", false, "log the decisions for --predecessor without submitting")
 	f.StringVar(&p.metrics, "metrics", "", "serve Prometheus metrics on this address, such as 127.0.0.1:9118")
 	p.in.flags(c)
-	p.out.Flags(c)
+	p.out.Flags(c, provision.Summary{})
 	cli.First(c, "state", "model", "config", "sbatch-option", "services")
 	cli.Require(c, "state")
 	return c

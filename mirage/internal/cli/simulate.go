@@ -48,7 +48,7 @@ jobs of that span before --from fill it. They are written to --out but not count
 	}
 	s.d.flags(c)
 	s.in.machineFlags(c)
-	s.out.Flags(c)
+	s.out.Flags(c, simulated{})
 	f := c.Flags()
 	f.Var(&s.history, "history", "span before --from whose jobs fill the cluster and are not counted, such as 28d")
 	f.StringVar(&s.outcomes, "out", "", "write the start and end of every job to this CSV file")

@@ -33,7 +33,7 @@ func newStatusCommand(env *cli.Env) *cobra.Command {
 			return out.Print(env, statusOf(l), func(p *cli.Page) { showStatus(p, l) })
 		},
 	}
-	out.Flags(c)
+	out.Flags(c, chainStatus{})
 	return c
 }
 

@@ -93,7 +93,7 @@ distributions of the Lonestar6 A100 queue. The waits come from a simulated Slurm
 	f.Uint64Var(&seed, "seed", 1, "random seed")
 	f.StringVar(&out, "out", "", "log to write")
 	cli.OutputFile(c, "out")
-	answer.Flags(c)
+	answer.Flags(c, traceStats{})
 	cli.Require(c, "out")
 	cli.First(c, "days", "nodes", "utilisation", "seed", "out")
 	return c

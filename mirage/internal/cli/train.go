@@ -15,13 +15,19 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
+// trainedModel is the answer of train.
+type trainedModel struct {
+	model.Report
+	Seconds float64 `json:"wall_seconds"`
+}
+
 func newTrainCommand(env *cli.Env) *cobra.Command {
 	var kind, path, until string
 	var s model.Settings
 	var e episodes
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "train LOG | DIR...",
+		Use:   "train LOG|DIR...",
 		Short: "Train a model of a successor's wait from a log",
 		Long: `Train a model that predicts how long a successor will wait.
 
@@ -86,11 +92,7 @@ Kinds of models:
 			if err := trained.Save(path); err != nil {
 				return err
 			}
-			answer := struct {
-				model.Report
-				Seconds float64 `json:"wall_seconds"`
-			}{report, time.Since(begin).Seconds()}
-			return out.Print(env, answer, func(p *cli.Page) {
+			return out.Print(env, trainedModel{report, time.Since(begin).Seconds()}, func(p *cli.Page) {
 				p.Line("%s (%s): %d training samples, %d test samples, %d not used", report.Model, report.Detail, report.Rows, report.HeldOutRows, report.LeftOut)
 				p.Line("mean absolute error %v for a mean wait of %v, Spearman %s; submits at an expected reward of at least %v",
 					lasting(report.MAEHours), lasting(report.MeanHours), cli.Text(report.Spearman), lasting(report.FromHours))
@@ -106,7 +108,7 @@ Kinds of models:
 	f.Float64Var(&s.OverlapCost, "overlap-cost", 1, "cost of an hour of overlap in hours of interruption")
 	f.Uint64Var(&s.Seed, "seed", 1, "random seed")
 	e.flags(c, 684, 4*3600)
-	out.Flags(c)
+	out.Flags(c, trainedModel{})
 	cli.First(c, "model", "out", "until", "overlap-cost", "seed")
 	cli.Require(c, "out")
 	return c

@@ -70,7 +70,7 @@ policy.NAME sets the setting of a baseline; fixed needs policy.lead_hours.`,
 	f.Float64Var(&v.overlap, "overlap-cost", 1, "cost of an hour of overlap in hours of interruption")
 	f.BoolVar(&v.release, "release", false, "cancel a predecessor once its successor runs, as provision --release does: no overlap")
 	f.BoolVar(&v.compare, "compare", false, "simulate "+strings.Join(rivals(), ", ")+" too and test the difference to each")
-	v.out.Flags(c)
+	v.out.Flags(c, validated{})
 	cli.First(c, "start", "model", "config", "episodes", "compare")
 	cli.Require(c, "start")
 	return c

@@ -148,7 +148,7 @@ func newWhenCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	q := anyQuestion()
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "when [SCRIPT | LOG [QUEUE]]",
+		Use:   "when [LOG|SCRIPT [QUEUE]]",
 		Short: "Predict when a job would start on a Slurm cluster",
 		Long: `Predict when a job would start if it were submitted now: the wait with an interval,
 the probability of a start by a given time, and the shorter or smaller shapes or other
@@ -186,7 +186,7 @@ SUBMIT_TIME, START_TIME, TIME_LIMIT and NODES.`,
 	f.StringVar(&q.Queued, "job", "", "live Slurm: a job that waits in the queue, 12345 or 12345_7")
 	questionFlags(&q, f, "job-")
 	w.addFlags(c)
-	out.Flags(c)
+	out.Flags(c, forecast.Answer{})
 	batchFlags(f)
 	w.flags = f
 	cli.First(c, "job-nodes", "job-limit", "at", "by", "json")
@@ -341,12 +341,12 @@ func showAnswer(p *cli.Page, a *forecast.Answer) {
 		p.Line("at %s it runs already, since %s: %s", a.At, a.Start, a.Asked)
 		return
 	}
-	longer, begin := "", "submitted at "+a.At+" it would wait"
+	longer, begin := "", "submitted at "+a.At.String()+" it would wait"
 	if len(a.Unread) > 0 {
 		longer = " or longer"
 	}
-	if a.Submitted != "" {
-		begin = "submitted at " + a.Submitted + ", from " + a.At + " it would wait"
+	if !a.Submitted.IsZero() {
+		begin = "submitted at " + a.Submitted.String() + ", from " + a.At.String() + " it would wait"
 	}
 	p.Line("%s %v%s, and start at %s%s: %s", begin, wait(a.Wait), longer, a.Start, unread(a.Unread), a.Asked)
 	if x := a.Parts; x != nil {
@@ -355,7 +355,7 @@ func showAnswer(p *cli.Page, a *forecast.Answer) {
 	if a.Chance != nil {
 		p.Line("probability of a start by %s: %s", a.By, cli.Text(cli.Share(*a.Chance)))
 	}
-	if a.TestOnly != "" {
+	if !a.TestOnly.IsZero() {
 		p.Line("sbatch --test-only predicts %s", a.TestOnly)
 	}
 	if a.Handover != nil {

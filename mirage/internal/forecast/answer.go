@@ -16,11 +16,11 @@ import (
 
 // Answer is a predicted wait, as mirage when prints it in JSON.
 type Answer struct {
-	At    string                 `json:"at"`
+	At    trace.Instant          `json:"at"`
 	Wait  uncertainty.Prediction `json:"wait_hours"`
-	Start string                 `json:"start"`
+	Start trace.Instant          `json:"start"`
 	// Submitted is when a job of the queue was submitted.
-	Submitted string `json:"submitted,omitempty"`
+	Submitted trace.Instant `json:"submitted,omitzero"`
 	// Asked is the shape of the job, and Job its row.
 	Asked string    `json:"asked"`
 	Job   trace.Job `json:"-"`
@@ -33,9 +33,9 @@ type Answer struct {
 	Parts *Parts `json:"parts_hours,omitempty"`
 	// Chance is the probability of a start by the time By, if By was given and the
 	// probability is known, see statesChances.
-	By string `json:"by,omitempty"`
+	By trace.Instant `json:"by,omitzero"`
 	// TestOnly is the start that sbatch --test-only predicts on a live Slurm.
-	TestOnly     string        `json:"test_only,omitempty"`
+	TestOnly     trace.Instant `json:"test_only,omitzero"`
 	Chance       *float64      `json:"chance,omitempty"`
 	Notes        []string      `json:"notes,omitempty"` // extrapolations and doubts
 	Alternatives []Alternative `json:"alternatives"`
@@ -72,7 +72,7 @@ type Handover struct {
 }
 
 // newAnswer returns the answer of a distribution at a time, which clock prints.
-func newAnswer(d wait.Distribution, now int64, clock func(unix int64) string) *Answer {
+func newAnswer(d wait.Distribution, now int64, clock func(unix int64) trace.Instant) *Answer {
 	return &Answer{
 		At: clock(now), Wait: d.Interval().Times(1. / 3600), Start: clock(now + int64(d.Value)), Alternatives: []Alternative{},
 	}
@@ -95,7 +95,7 @@ func (a *Answer) addQuantiles(q Question, d wait.Distribution, zone *time.Locati
 	if err != nil {
 		return questionErrorf("--by: %w", err)
 	}
-	shown := func(unix int64) string { return time.Unix(unix, 0).In(zone).Format(time.DateTime) }
+	shown := func(unix int64) trace.Instant { return trace.Instant{Time: time.Unix(unix, 0).In(zone)} }
 	if by < now {
 		return questionErrorf("--by: %s, want a time after %s", q.By, shown(now))
 	}

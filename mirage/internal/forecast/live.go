@@ -47,7 +47,7 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	}
 	asked := q.Ask()
 	var notes []string
-	submitted := ""
+	var submitted trace.Instant
 	if q.Queued != "" {
 		job, j, rest, err := v.FindQueued(q.Queued)
 		if j != nil && j.State.Running() {
@@ -118,7 +118,7 @@ func queuedNotes(j *slurmview.Job) (notes []string) {
 		notes = append(notes, "squeue's reason: "+j.Reason)
 	}
 	if j.Start > 0 {
-		notes = append(notes, "squeue --start predicts "+Local(j.Start))
+		notes = append(notes, "squeue --start predicts "+Local(j.Start).String())
 	}
 	return notes
 }
@@ -133,4 +133,4 @@ func partsOf(w simulator.Wait) *Parts {
 }
 
 // Local returns a time in this machine's time zone.
-func Local(unix int64) string { return time.Unix(unix, 0).Format(time.DateTime) }
+func Local(unix int64) trace.Instant { return trace.Instant{Time: time.Unix(unix, 0)} }

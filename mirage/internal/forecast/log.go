@@ -55,7 +55,7 @@ func NewLog(ctx context.Context, t *trace.Trace, at int64, s wait.Settings, conf
 func (l *Log) End() int64 { return l.seen.last }
 
 // Clock writes a time in the log's zone.
-func (l *Log) Clock(unix int64) string { return l.t.Clock(unix) }
+func (l *Log) Clock(unix int64) trace.Instant { return l.t.Clock(unix) }
 
 // Answer answers a question.
 func (l *Log) Answer(q Question) (*Answer, error) {

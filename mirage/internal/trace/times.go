@@ -148,8 +148,13 @@ func Span(seconds int64) string {
 	return fmt.Sprintf("%ds", seconds)
 }
 
+// Instant is a time that prints as a wall clock, and in JSON with the zone of the clock.
+type Instant struct{ time.Time }
+
+func (i Instant) String() string { return i.Format(time.DateTime) }
+
 // Clock returns a time in the log's time zone.
-func (t *Trace) Clock(unix int64) string { return time.Unix(unix, 0).In(t.Zone).Format(time.DateTime) }
+func (t *Trace) Clock(unix int64) Instant { return Instant{time.Unix(unix, 0).In(t.Zone)} }
 
 // DefaultZone is the zone of the machines that the Mirage logs come from.
 const DefaultZone = "America/Chicago"

@@ -36,15 +36,20 @@ type Paired struct {
 // MarshalJSON writes the parts of the difference next to the other fields.
 func (p Paired) MarshalJSON() ([]byte, error) {
 	low, high := ends(p.Difference)
-	return json.Marshal(struct {
-		Difference float64  `json:"difference_hours"`
-		Low        *float64 `json:"low"`
-		High       *float64 `json:"high"`
-		P          float64  `json:"p"`
-		Blocks     int      `json:"blocks"`
-		Effective  float64  `json:"effective_episodes"`
-		Verdict    string   `json:"verdict"`
-	}{p.Difference.Value, low, high, p.P, p.Blocks, p.Effective, p.Verdict})
+	return json.Marshal(pairedJSON{p.Difference.Value, low, high, p.P, p.Blocks, p.Effective, p.Verdict})
+}
+
+// JSONForm returns a value of the form that MarshalJSON writes.
+func (Paired) JSONForm() any { return pairedJSON{} }
+
+type pairedJSON struct {
+	Difference float64  `json:"difference_hours"`
+	Low        *float64 `json:"low"`
+	High       *float64 `json:"high"`
+	P          float64  `json:"p"`
+	Blocks     int      `json:"blocks"`
+	Effective  float64  `json:"effective_episodes"`
+	Verdict    string   `json:"verdict"`
 }
 
 // ends returns the ends of a prediction's interval, nil if they are unknown.

@@ -42,14 +42,19 @@ type Spread struct {
 // MarshalJSON writes the parts of the mean next to the quantiles.
 func (s Spread) MarshalJSON() ([]byte, error) {
 	low, high := ends(s.Mean)
-	return json.Marshal(struct {
-		Mean float64  `json:"mean"`
-		P50  float64  `json:"p50"`
-		P90  float64  `json:"p90"`
-		P99  float64  `json:"p99"`
-		Low  *float64 `json:"mean_low"`
-		High *float64 `json:"mean_high"`
-	}{s.Mean.Value, s.P50, s.P90, s.P99, low, high})
+	return json.Marshal(spreadJSON{s.Mean.Value, s.P50, s.P90, s.P99, low, high})
+}
+
+// JSONForm returns a value of the form that MarshalJSON writes.
+func (Spread) JSONForm() any { return spreadJSON{} }
+
+type spreadJSON struct {
+	Mean float64  `json:"mean"`
+	P50  float64  `json:"p50"`
+	P90  float64  `json:"p90"`
+	P99  float64  `json:"p99"`
+	Low  *float64 `json:"mean_low"`
+	High *float64 `json:"mean_high"`
 }
 
 // Figures are the outcome of a set of episodes. Without episodes all are 0.

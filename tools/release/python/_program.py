@@ -1,24 +1,52 @@
 """Runs the program that came with this package, and reads its JSON answer."""
 
+import ast
 import contextlib
-import ctypes
 import dataclasses
 import datetime
+import functools
+import html
 import importlib
 import importlib.metadata
 import json
+import logging
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
+import tempfile
 import threading
 import typing
 
+if typing.TYPE_CHECKING:
+    import pandas  # type: ignore
+    import polars  # type: ignore
+
+T = typing.TypeVar("T")
+
+
+class Readable(typing.Protocol):
+    """An open file."""
+
+    def read(self) -> typing.Union[str, bytes]: ...
+
+
+class Frame(typing.Protocol):
+    """A pandas or polars DataFrame."""
+
+    def __dataframe__(self, nan_as_null: bool = ..., allow_copy: bool = ...) -> object: ...
+
+
 Text = typing.Union[str, "os.PathLike[str]"]
+Source = typing.Union[str, "os.PathLike[str]", bytes, Readable, Frame]
+Integer = typing.SupportsIndex  # numpy's too
+Number = typing.SupportsFloat
 Duration = typing.Union[datetime.timedelta, str]
-Date = typing.Union[datetime.datetime, str]
-Texts = typing.Union[str, typing.Sequence[str]]
+Date = typing.Union[datetime.date, str]
+Timeout = typing.Union[typing.SupportsFloat, datetime.timedelta, None]
 Settings = typing.Union[typing.Mapping[str, object], typing.Sequence[str]]
 
 
@@ -29,11 +57,11 @@ class ProgramError(RuntimeError):
     answer is what it printed all the same, as a doctor whose checks failed does, or None.
     """
 
-    def __init__(self, message: str, code: int, answer: typing.Any = None):
+    def __init__(self, message: str, code: int, answer: object = None):
         super().__init__(message)
         self.message, self.code, self.answer = message, code, answer
 
-    def __reduce__(self) -> typing.Any:
+    def __reduce__(self) -> typing.Tuple[object, ...]:
         """Lets a pool of processes pass the error on."""
         return type(self), (self.message, self.code, self.answer)
 
@@ -42,60 +70,105 @@ class UsageError(ProgramError, ValueError):
     """An argument is wrong."""
 
 
-class Answer(typing.Dict[str, typing.Any]):
-    """A JSON answer: a dict whose entries are attributes too."""
+class ProgramTimeout(ProgramError, TimeoutError):
+    """The program took longer than the timeout of the call, and was ended."""
 
-    def __getattr__(self, name: str) -> typing.Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError("the answer has no %s; it has %s" % (name, ", ".join(self))) from None
 
-    def __dir__(self) -> typing.Iterable[str]:
-        return [*super().__dir__(), *self]
+class Answer:
+    """A JSON answer, or a part of one: a dataclass."""
 
-    def to_frame(self, rows: typing.Optional[str] = None) -> typing.Any:
-        """Returns a pandas.DataFrame of the rows of an entry; without a name, of the only list."""
-        lists = [k for k, v in self.items() if isinstance(v, list) and v and isinstance(v[0], dict)]
-        if rows is None and len(lists) != 1:
-            raise ValueError("name the entry that becomes a frame: one of %s" % (", ".join(lists) or "none"))
-        return frame(self[lists[0] if rows is None else rows])
+    def to_dict(self) -> typing.Dict[str, object]:
+        """Returns the fields, those of the parts as dicts too."""
+        return dict(dataclasses.asdict(typing.cast(typing.Any, self)))
+
+    def __repr__(self) -> str:
+        fields = ("%s=%s" % (k, _short(v)) for k, v in vars(self).items() if v is not None)
+        return "%s(%s)" % (type(self).__name__, ", ".join(fields))
+
+    def _repr_html_(self) -> str:
+        return _table((), [(k, v) for k, v in vars(self).items() if v is not None])
 
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
     """A value and its interval, which contains the truth with probability level.
 
-    high is infinite if nothing bounds the value from above.
+    An end is infinite if nothing bounds the value there; level is None if it is unknown.
     """
 
     value: float
     low: float
     high: float
-    level: float
+    level: typing.Optional[float]
 
-    @classmethod
-    def read(cls, answer: typing.Mapping[str, typing.Any], value: str = "value") -> "Estimate":
-        high = answer.get("high")
-        return cls(answer[value], answer["low"], float("inf") if high is None else high, answer["level"])
+    def __float__(self) -> float:
+        return float(self.value)
 
+    def __format__(self, spec: str) -> str:
+        return "%s [%s, %s]" % tuple(format(x, spec or ".4g") for x in (self.value, self.low, self.high))
 
-class Table(typing.List[typing.Any]):
-    """A list of rows."""
-
-    def to_frame(self) -> typing.Any:
-        """Returns a pandas.DataFrame with a column for each field."""
-        return frame(self)
+    def __str__(self) -> str:
+        return format(self)
 
 
-def frame(rows: typing.Iterable[typing.Any]) -> typing.Any:
-    """Returns a pandas.DataFrame of dicts or dataclasses; a nested field a.b is the column a_b."""
-    try:
-        pandas = importlib.import_module("pandas")
-    except ImportError as e:
-        raise ImportError("to_frame needs pandas: pip install pandas") from e
-    plain = [dataclasses.asdict(r) if dataclasses.is_dataclass(r) and not isinstance(r, type) else r for r in rows]
-    return pandas.json_normalize(plain, sep="_")
+class Rows(typing.List[T]):
+    """A list of answers that are the rows of a table."""
+
+    def to_dicts(self) -> typing.List[typing.Dict[str, object]]:
+        """Returns a dict for each row; a nested field a.b has the key a_b."""
+        return [_flat(row) for row in self]
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """Returns a pandas.DataFrame with a row for each answer and the columns of to_dicts."""
+        return importlib.import_module("pandas").DataFrame(self.to_dicts())
+
+    def to_polars(self) -> "polars.DataFrame":
+        """Returns a polars.DataFrame with a row for each answer and the columns of to_dicts."""
+        return importlib.import_module("polars").DataFrame(self.to_dicts(), infer_schema_length=None)
+
+    def __repr__(self) -> str:
+        more = ", ... %d in all" % len(self) if len(self) > 3 else ""
+        return "[%s%s]" % (", ".join(repr(row) for row in self[:3]), more)
+
+    def _repr_html_(self) -> str:
+        rows = [_flat(row) for row in self[:20]]
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        more = "" if len(self) <= 20 else "<p>%d rows</p>" % len(self)
+        return _table(names, [[row.get(name) for name in names] for row in rows]) + more
+
+
+def _flat(row: object) -> typing.Dict[str, object]:
+    """Returns the fields of an answer, with those of its parts."""
+    flat: typing.Dict[str, object] = {}
+    for name, value in vars(row).items():
+        if isinstance(value, (Answer, Estimate)):
+            flat.update((name + "_" + k, v) for k, v in _flat(value).items())
+        else:
+            flat[name] = value
+    return flat
+
+
+def _short(value: object) -> str:
+    """Returns a value in a few words."""
+    if isinstance(value, float):
+        return "%.4g" % value
+    if isinstance(value, (Estimate, datetime.datetime)):
+        return str(value)
+    if isinstance(value, (list, dict)) and len(value) > 3:
+        return "[%d items]" % len(value)
+    if isinstance(value, dict):
+        return "{%s}" % ", ".join("%r: %s" % (k, _short(v)) for k, v in value.items())
+    text = repr(value)
+    return text if len(text) <= 200 else text[:200] + "..."
+
+
+def _table(names: typing.Sequence[str], rows: typing.Iterable[typing.Iterable[object]]) -> str:
+    """Returns a table in HTML."""
+    lines = ["<tr>" + "".join("<th>%s</th>" % html.escape(name) for name in names) + "</tr>"] if names else []
+    for row in rows:
+        cells = (v if isinstance(v, str) else "" if v is None else _short(v) for v in row)
+        lines.append("<tr>" + "".join("<td>%s</td>" % html.escape(cell) for cell in cells) + "</tr>")
+    return "<table>" + "".join(lines) + "</table>"
 
 
 def version() -> str:
@@ -113,16 +186,17 @@ def _project() -> str:
 def path(name: str) -> str:
     """Returns the path of a file that was installed with the package.
 
-    The record of installed files names it, except after pip install --target: then
-    programs are in bin, and the other files in libexec, next to the packages.
+    The record of installed files names it. Without a record, or after pip install
+    --target, it is where programs and data of this Python, or next to the packages, are.
     """
     try:
         own = importlib.metadata.files(_project()) or []
     except importlib.metadata.PackageNotFoundError:
         own = []
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    prefixes = [here, os.path.abspath(os.path.join(here, "..", "..", "..")), sysconfig.get_path("data")]
     places = [str(f.locate()) for f in own if f.name == name]
-    places += [os.path.join(here, *folder, name) for folder in (("bin",), ("libexec", "foretime"))]
+    places += [os.path.join(p, *folder, name) for p in prefixes for folder in (("bin",), ("libexec", "foretime"))]
     for place in places:
         if os.path.isfile(place):
             return os.path.realpath(place)
@@ -142,62 +216,126 @@ def program() -> str:
 
 
 def ask(
+    kind: typing.Type[T],
     command: typing.Sequence[str],
-    words: typing.Sequence[Text],
+    words: typing.Sequence[object],
     flags: typing.Mapping[str, object],
+    timeout: Timeout = None,
     dashes: bool = False,
-) -> typing.Any:
+) -> T:
     """Runs a command of the program with --json and returns its answer.
 
     flags maps names of flags to values; None leaves one out. With dashes the words are a
-    command line and follow "--", except a single job file. What the program says on stderr appears on
-    sys.stderr as it comes. The program ends when this process ends, or is interrupted.
+    command line and follow "--", except a single job file. The program's log goes to the logger
+    of the package, and the rest of stderr to sys.stderr. The program ends when this process
+    ends, when the call is interrupted, or after the timeout.
     """
-    arguments = [program(), *command, "--json"]
-    for name, value in flags.items():
-        arguments += _options(name, value)
-    if dashes and not (len(words) == 1 and os.fspath(words[0]).endswith((".yaml", ".yml", ".json"))):
-        arguments.append("--")
-    arguments += [os.fspath(w) for w in words]
+    if isinstance(timeout, datetime.timedelta):
+        timeout = timeout.total_seconds()
+    with tempfile.TemporaryDirectory() as scratch:
+        arguments = [program(), *command, "--json"]
+        for name, value in flags.items():
+            arguments += _options(name, value, scratch)
+        if dashes and not (len(words) == 1 and str(words[0]).endswith((".yaml", ".yml", ".json"))):
+            arguments.append("--")
+        arguments += [_word(w, scratch) for w in words]
+        answer, last, code = _run(arguments, None if timeout is None else float(timeout))
+    if not code:
+        _tell(last)
+        return typing.cast(T, _read(kind, json.loads(answer)))
+    printed = None
+    with contextlib.suppress(ValueError, TypeError, LookupError):
+        printed = _read(kind, json.loads(answer))
+    message = last.strip() or "%s ended with %d" % (arguments[0], code)
+    raise (UsageError if code == 2 else ProgramError)(message, code, printed)
+
+
+def _run(arguments: typing.List[str], seconds: typing.Optional[float]) -> typing.Tuple[bytes, str, int]:
+    """Runs the program, and returns its answer, its last line of stderr, and its exit status."""
     run = subprocess.Popen(
         arguments,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=dict(os.environ, FORETIME_PROGRESS="1" if _interactive() else "0"),
-        preexec_fn=_end_with(os.getpid()),
+        env=dict(os.environ, FORETIME_PROGRESS="1" if _interactive() else "0", FORETIME_PARENT=str(os.getpid())),
     )
     said: typing.List[str] = []
-    reader = threading.Thread(target=_relay, args=(run.stderr, said, "%s: " % os.path.basename(arguments[0])), daemon=True)
+    source, run.stderr = run.stderr, None  # communicate reads the other one
+    reader = threading.Thread(target=_relay, args=(source, said, "%s: " % os.path.basename(arguments[0])), daemon=True)
     reader.start()
     try:
-        assert run.stdout is not None
-        answer = run.stdout.read()
-        code = run.wait()
-    except BaseException:
+        answer, _ = run.communicate(timeout=seconds)
+    except BaseException as e:
         run.send_signal(signal.SIGINT)  # the program ends what it has started
-        run.wait()
+        try:
+            run.wait(None if seconds is None else 10)
+        except subprocess.TimeoutExpired:
+            run.kill()
+            run.wait()
+        if isinstance(e, subprocess.TimeoutExpired):
+            raise ProgramTimeout("%s took longer than %g s" % (os.path.basename(arguments[0]), seconds or 0), 124) from None
         raise
     finally:
         reader.join(5)
-    last = "".join(said)
-    if code:
-        message = last.strip() or "%s ended with %d" % (arguments[0], code)
-        raise (UsageError if code == 2 else ProgramError)(message, code, _parse(answer) if answer else None)
-    _tell(last)
-    return _parse(answer)
+    return answer, "".join(said), run.returncode
 
 
-def _parse(answer: bytes) -> typing.Any:
-    value = json.loads(answer, object_pairs_hook=Answer)
-    return Table(value) if isinstance(value, list) else value
+_hints = functools.lru_cache(maxsize=None)(typing.get_type_hints)
 
 
-def _options(name: str, value: object) -> typing.List[str]:
+def _read(kind: typing.Any, value: typing.Any) -> object:
+    """Returns a JSON value as a value of a type."""
+    origin, parts = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Union:  # with None
+        return None if value is None else _read(parts[0], value)
+    if origin in (Rows, list):
+        rows = [value] if isinstance(value, dict) else value or []
+        return origin(_read(parts[0], row) for row in rows)
+    if origin is dict:
+        return {k: _read(parts[1], v) for k, v in (value or {}).items()}
+    if kind is Estimate:
+        low, high = (float(sign + "inf") if value[end] is None else value[end] for sign, end in (("-", "low"), ("", "high")))
+        return Estimate(value["value"], low, high, value.get("level"))
+    if dataclasses.is_dataclass(kind):
+        names = {f.name: f.metadata.get("json", f.name) for f in dataclasses.fields(kind)}
+        return kind(**{k: _read(hint, value.get(names[k])) for k, hint in _hints(kind).items()})
+    if kind is datetime.datetime:
+        return datetime.datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", value).replace("Z", "+00:00"))
+    if kind is float and isinstance(value, int):
+        return float(value)
+    if kind in (float, int, str) and not isinstance(value, kind):
+        raise TypeError("the answer of the program has %r, not a value of type %s" % (value, kind.__name__))
+    return bool(value) if kind is bool else value
+
+
+def _word(value: object, scratch: str) -> str:
+    """Returns an argument; the content of bytes, a file or a frame is written to a file below scratch."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, os.PathLike):
+        return str(os.fspath(value))
+    if isinstance(value, typing.SupportsIndex):
+        return str(value.__index__())
+    frame = typing.cast(typing.Any, value)
+    at = os.path.join(tempfile.mkdtemp(dir=scratch), "frame.csv" if hasattr(value, "__dataframe__") else "content")
+    if hasattr(value, "write_csv"):
+        frame.write_csv(at)
+    elif hasattr(value, "to_csv"):
+        frame.to_csv(at, index=False)
+    elif isinstance(value, bytes) or hasattr(value, "read"):
+        content = value if isinstance(value, bytes) else frame.read()
+        with open(at, "wb") as to:
+            to.write(content.encode() if isinstance(content, str) else content)
+    else:
+        raise TypeError("a %s is no argument" % type(value).__name__)
+    return at
+
+
+def _options(name: str, value: object, scratch: str) -> typing.List[str]:
     """Returns the arguments that set a flag."""
     flag = "--" + name
-    if type(value).__module__ == "numpy" and hasattr(value, "item"):
-        value = value.item()  # a number, where numpy's are none of Python's
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        value = value.tolist()  # a number or a list, where numpy's are none of Python's
     if value is None:
         return []
     if isinstance(value, bool):
@@ -206,13 +344,18 @@ def _options(name: str, value: object) -> typing.List[str]:
         return ["%s=%ss" % (flag, "%f" % value.total_seconds())]
     if isinstance(value, datetime.datetime):
         return ["%s=%s" % (flag, value.isoformat(timespec="seconds"))]
+    if isinstance(value, datetime.date):
+        return ["%s=%s" % (flag, value.isoformat())]
     if isinstance(value, typing.Mapping):
         return ["%s=%s=%s" % (flag, k, str(v).lower() if isinstance(v, bool) else v) for k, v in value.items()]
     if isinstance(value, (list, tuple)):
-        return ["%s=%s" % (flag, os.fspath(v) if isinstance(v, os.PathLike) else v) for v in value]
-    if isinstance(value, (str, int, float, os.PathLike)):
-        return ["%s=%s" % (flag, os.fspath(value) if isinstance(value, os.PathLike) else value)]
-    raise TypeError("%s: a %s is no value of a flag" % (name.replace("-", "_"), type(value).__name__))
+        return ["%s=%s" % (flag, v if isinstance(v, float) else _word(v, scratch)) for v in value]
+    if not isinstance(value, (str, typing.SupportsIndex)) and isinstance(value, typing.SupportsFloat):
+        return ["%s=%r" % (flag, float(value))]
+    try:
+        return ["%s=%s" % (flag, _word(value, scratch))]
+    except TypeError:
+        raise TypeError("%s: a %s is no value of a flag" % (name.replace("-", "_"), type(value).__name__)) from None
 
 
 def as_duration(name: str, value: object) -> object:
@@ -234,8 +377,21 @@ def _tell(text: str) -> None:
         sys.stderr.flush()
 
 
+_log_line = re.compile(r'\blevel=(\w+) msg=("(?:[^"\\]|\\.)*"|\S*)(.*)\n')
+_logger = logging.getLogger(__package__)
+
+
+def _log(line: "re.Match[str]") -> str:
+    """Passes a line of the program's log on to the logger of the package."""
+    level, message, fields = line.groups()
+    with contextlib.suppress(SyntaxError, ValueError):
+        message = ast.literal_eval(message)
+    _logger.log(getattr(logging, level.upper(), logging.INFO), "%s%s", message, fields)
+    return ""
+
+
 def _relay(source: typing.Any, last: typing.List[str], name: str) -> None:
-    """Copies the program's stderr as it comes, except a last line that begins with its name.
+    """Passes the program's stderr on as it comes, except a last line that begins with its name.
 
     That line becomes the text of the exception.
     """
@@ -245,25 +401,10 @@ def _relay(source: typing.Any, last: typing.List[str], name: str) -> None:
             chunk = os.read(source.fileno(), 4096)
             text += chunk.decode("utf-8", "replace")
             begin = text.rfind("\n", 0, -1) + 1
-            if not text.startswith(name, begin) or (chunk and not text.endswith("\n")):
+            if not text.startswith(name, begin) and ("level=" not in text[begin:] or text.endswith("\n")):
                 begin = len(text)
-            _tell(text[:begin])
+            _tell(_log_line.sub(_log, text[:begin]))
             text = text[begin:]
             if not chunk:
                 last.append(text)
                 return
-
-
-_libc = ctypes.CDLL(None)
-_PR_SET_PDEATHSIG = 1
-
-
-def _end_with(parent: int) -> typing.Callable[[], None]:
-    """Returns what a child calls to get SIGTERM when its parent ends (prctl(2))."""
-
-    def call() -> None:
-        _libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM))
-        if os.getppid() != parent:
-            os._exit(1)  # it ended before
-
-    return call
