@@ -30,90 +30,50 @@ var (
 	ErrUndefined = errors.New("metric undefined")
 )
 
-// TooFewError gives the number of samples and the number needed. It matches
-// [ErrTooFew].
-type TooFewError struct {
-	What string // what is counted, such as "samples" or "groups"
-	Have int
-	Need int
+// kindError is an error of one of the kinds above, with a text of its own.
+type kindError struct {
+	kind error
+	text string
 }
 
-func (e *TooFewError) Error() string {
-	return fmt.Sprintf("too few %s: have %d, need at least %d", e.What, e.Have, e.Need)
+func (e *kindError) Error() string { return e.text }
+func (e *kindError) Unwrap() error { return e.kind }
+
+func newError(kind error, format string, args ...any) error {
+	return &kindError{kind, fmt.Sprintf(format, args...)}
 }
 
-// Is reports whether target is ErrTooFew.
-func (e *TooFewError) Is(target error) bool { return target == ErrTooFew }
-
-// ConstantError names a constant feature. It matches [ErrConstant].
-type ConstantError struct {
-	Column int
-	Value  float64 // its value in every sample
+// TooFew returns an [ErrTooFew] that names what is counted, such as "samples" or "groups".
+func TooFew(what string, have, need int) error {
+	return newError(ErrTooFew, "too few %s: have %d, need at least %d", what, have, need)
 }
 
-func (e *ConstantError) Error() string {
-	return fmt.Sprintf("feature in column %d is constant: %v in every sample", e.Column, e.Value)
+// Constant returns an [ErrConstant] for a feature, which has the value in every sample.
+func Constant(column int, value float64) error {
+	return newError(ErrConstant, "feature in column %d is constant: %v in every sample", column, value)
 }
 
-// Is reports whether target is ErrConstant.
-func (e *ConstantError) Is(target error) bool { return target == ErrConstant }
-
-// CollinearError names a feature that the features before it determine.
-// It matches [ErrCollinear].
-type CollinearError struct {
-	Column int
+// Collinear returns an [ErrCollinear] for a feature that those before it determine.
+func Collinear(column int) error {
+	return newError(ErrCollinear, "feature in column %d is a linear combination of those before it", column)
 }
 
-func (e *CollinearError) Error() string {
-	return fmt.Sprintf("feature in column %d is a linear combination of those before it", e.Column)
-}
-
-// Is reports whether target is ErrCollinear.
-func (e *CollinearError) Is(target error) bool { return target == ErrCollinear }
-
-// NotFiniteError gives the place of a NaN, an infinity, or a negative weight. It
-// matches [ErrNotFinite].
-type NotFiniteError struct {
-	What   string // "feature", "target", "weight", "actual", "predicted", ...
-	Row    int    // from 0; 0 also for a single row to predict
-	Column int    // from 0 for features, -1 for all others
-	Value  float64
-}
-
-func (e *NotFiniteError) Error() string {
-	if e.Column < 0 {
-		return fmt.Sprintf("%s in row %d: unusable value %v", e.What, e.Row, e.Value)
+// NotFinite returns an [ErrNotFinite] for a NaN, an infinity, or a negative weight. Rows and
+// columns count from 0; the column is -1 for all that is no feature.
+func NotFinite(what string, row, column int, value float64) error {
+	place := fmt.Sprintf("row %d", row)
+	if column >= 0 {
+		place += fmt.Sprintf(", column %d", column)
 	}
-	return fmt.Sprintf("%s in row %d, column %d: unusable value %v", e.What, e.Row, e.Column, e.Value)
+	return newError(ErrNotFinite, "%s in %s: unusable value %v", what, place, value)
 }
 
-// Is reports whether target is ErrNotFinite.
-func (e *NotFiniteError) Is(target error) bool { return target == ErrNotFinite }
-
-// DimensionError gives a length that does not match. It matches [ErrDimension].
-type DimensionError struct {
-	What string // what is counted, such as "features in row 3"
-	Have int
-	Want int
+// Dimension returns an [ErrDimension] that names what is counted, such as "targets".
+func Dimension(what string, have, want int) error {
+	return newError(ErrDimension, "%s: have %d, want %d", what, have, want)
 }
 
-func (e *DimensionError) Error() string {
-	return fmt.Sprintf("%s: have %d, want %d", e.What, e.Have, e.Want)
+// Setting returns an [ErrSetting] for a setting outside its range, such as "in (0, 1)".
+func Setting(name string, value any, want string) error {
+	return newError(ErrSetting, "setting %s = %v: want it %s", name, value, want)
 }
-
-// Is reports whether target is ErrDimension.
-func (e *DimensionError) Is(target error) bool { return target == ErrDimension }
-
-// SettingError names a setting outside its range. It matches [ErrSetting].
-type SettingError struct {
-	Name  string
-	Value any
-	Want  string // the range, such as "in (0, 1)"
-}
-
-func (e *SettingError) Error() string {
-	return fmt.Sprintf("setting %s = %v: want it %s", e.Name, e.Value, e.Want)
-}
-
-// Is reports whether target is ErrSetting.
-func (e *SettingError) Is(target error) bool { return target == ErrSetting }

@@ -70,10 +70,10 @@ func largestFirst[G cmp.Ordered](size map[G]int, seed uint64) []G {
 
 func checkFolds(what string, n, k int) error {
 	if k < 2 {
-		return &SettingError{Name: "k", Value: k, Want: "2 or more"}
+		return Setting("k", k, "2 or more")
 	}
 	if n < k {
-		return &TooFewError{What: what, Have: n, Need: k}
+		return TooFew(what, n, k)
 	}
 	return nil
 }

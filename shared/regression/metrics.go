@@ -120,7 +120,7 @@ func ranks(values []float64) []float64 {
 
 func checkPairs(actual, predicted []float64, need int) error {
 	if len(actual) != len(predicted) {
-		return &DimensionError{What: "predicted values", Have: len(predicted), Want: len(actual)}
+		return Dimension("predicted values", len(predicted), len(actual))
 	}
 	if err := checkValues("actual value", actual, need); err != nil {
 		return err
@@ -149,11 +149,11 @@ func shareWithin(sorted []float64, limit float64) float64 {
 // checkValues requires at least need numbers, all finite.
 func checkValues(what string, values []float64, need int) error {
 	if len(values) < need {
-		return &TooFewError{What: what + "s", Have: len(values), Need: need}
+		return TooFew(what+"s", len(values), need)
 	}
 	for i, v := range values {
 		if !finite(v) {
-			return &NotFiniteError{What: what, Row: i, Column: -1, Value: v}
+			return NotFinite(what, i, -1, v)
 		}
 	}
 	return nil

@@ -26,7 +26,7 @@ type Samples struct {
 // The error matches [ErrDimension].
 func NewSamples(rows [][]float64, y []float64) (Samples, error) {
 	if len(rows) != len(y) {
-		return Samples{}, &DimensionError{What: "targets", Have: len(y), Want: len(rows)}
+		return Samples{}, Dimension("targets", len(y), len(rows))
 	}
 	if len(rows) == 0 {
 		return Samples{}, nil
@@ -35,7 +35,7 @@ func NewSamples(rows [][]float64, y []float64) (Samples, error) {
 	s.X = make([]float64, 0, len(rows)*s.Features)
 	for i, row := range rows {
 		if len(row) != s.Features {
-			return Samples{}, &DimensionError{What: fmt.Sprintf("features in row %d", i), Have: len(row), Want: s.Features}
+			return Samples{}, Dimension(fmt.Sprintf("features in row %d", i), len(row), s.Features)
 		}
 		s.X = append(s.X, row...)
 	}
@@ -99,13 +99,13 @@ func (s Samples) Check(n Needs) error {
 func (s Samples) checkLengths(n Needs) error {
 	switch {
 	case s.Features < 0:
-		return &SettingError{Name: "Features", Value: s.Features, Want: "0 or more"}
+		return Setting("Features", s.Features, "0 or more")
 	case len(s.X) != s.Len()*s.Features:
-		return &DimensionError{What: fmt.Sprintf("numbers in X for %d rows of %d features", s.Len(), s.Features), Have: len(s.X), Want: s.Len() * s.Features}
+		return Dimension(fmt.Sprintf("numbers in X for %d rows of %d features", s.Len(), s.Features), len(s.X), s.Len()*s.Features)
 	case s.Weights != nil && n.Unweighted:
-		return &SettingError{Name: "Weights", Value: len(s.Weights), Want: "nil: this model does not use weights"}
+		return Setting("Weights", len(s.Weights), "nil: this model does not use weights")
 	case s.Weights != nil && len(s.Weights) != s.Len():
-		return &DimensionError{What: "weights", Have: len(s.Weights), Want: s.Len()}
+		return Dimension("weights", len(s.Weights), s.Len())
 	}
 	return nil
 }
@@ -116,10 +116,10 @@ func (s Samples) checkFinite(n Needs) error {
 			return err
 		}
 		if !finite(y) {
-			return &NotFiniteError{What: "target", Row: i, Column: -1, Value: y}
+			return NotFinite("target", i, -1, y)
 		}
 		if w := s.Weight(i); !finite(w) || w < 0 {
-			return &NotFiniteError{What: "weight", Row: i, Column: -1, Value: w}
+			return NotFinite("weight", i, -1, w)
 		}
 	}
 	return nil
@@ -133,7 +133,7 @@ func (s Samples) checkRows(n Needs) error {
 		}
 	}
 	if used < n.MinRows {
-		return &TooFewError{What: "samples", Have: used, Need: n.MinRows}
+		return TooFew("samples", used, n.MinRows)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (s Samples) checkVarying(n Needs) error {
 	}
 	for c := range s.Features {
 		if v, constant := s.constant(c); constant {
-			return &ConstantError{Column: c, Value: v}
+			return Constant(c, v)
 		}
 	}
 	return nil
@@ -171,7 +171,7 @@ func (s Samples) constant(c int) (value float64, constant bool) {
 // [ErrNotFinite].
 func CheckRow(x []float64, features int, missing bool) error {
 	if len(x) != features {
-		return &DimensionError{What: "features in the row to predict", Have: len(x), Want: features}
+		return Dimension("features in the row to predict", len(x), features)
 	}
 	return checkRow(x, 0, missing)
 }
@@ -179,7 +179,7 @@ func CheckRow(x []float64, features int, missing bool) error {
 func checkRow(x []float64, row int, missing bool) error {
 	for c, v := range x {
 		if !finite(v) && !(missing && math.IsNaN(v)) {
-			return &NotFiniteError{What: "feature", Row: row, Column: c, Value: v}
+			return NotFinite("feature", row, c, v)
 		}
 	}
 	return nil

@@ -45,7 +45,7 @@ func (m *Model) PredictWeighted(x []float64, weight float64) (uncertainty.Predic
 		return uncertainty.Prediction{}, err
 	}
 	if !(weight > 0) {
-		return uncertainty.Prediction{}, &regression.SettingError{Name: "weight", Value: weight, Want: "above 0"}
+		return uncertainty.Prediction{}, regression.Setting("weight", weight, "above 0")
 	}
 	p := uncertainty.Point(m.Intercept + floats.Dot(m.Coefficients, x))
 	if m.Doubt != nil {
@@ -120,7 +120,7 @@ func levelOr(level float64) (float64, error) {
 		return 0.95, nil
 	}
 	if !(level > 0 && level < 1) {
-		return 0, &regression.SettingError{Name: "Level", Value: level, Want: "in (0, 1)"}
+		return 0, regression.Setting("Level", level, "in (0, 1)")
 	}
 	return level, nil
 }

@@ -71,7 +71,7 @@ func coefficients(s regression.Samples, noIntercept bool) int {
 // checkSamples does what s.Check does; fitting no coefficient at all is an error too.
 func checkSamples(s regression.Samples, noIntercept bool, needs regression.Needs) error {
 	if noIntercept && s.Features == 0 {
-		return &regression.DimensionError{What: "features without an intercept", Have: 0, Want: 1}
+		return regression.Dimension("features without an intercept", 0, 1)
 	}
 	return s.Check(needs)
 }
@@ -163,7 +163,7 @@ func (d *design) solve() (root, b []float64, err error) {
 	r, b := d.factor()
 	for j := range d.width {
 		if !(math.Abs(r.At(j, j)) > collinear) {
-			return nil, nil, &regression.CollinearError{Column: j}
+			return nil, nil, regression.Collinear(j)
 		}
 	}
 	return inverseRoot(r, d.scale), b, nil

@@ -53,7 +53,7 @@ func setDefault(setting *int, value int) {
 
 func (a mixture) check() error {
 	if a.Experts < 1 || a.Hidden < 1 || a.Gate < 1 {
-		return &regression.SettingError{Name: "Mixture", Value: a, Want: "1 or more experts and units"}
+		return regression.Setting("Mixture", a, "1 or more experts and units")
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (n *Network) PredictAll(s regression.Samples) (values []float64, err error)
 		return nil, err
 	}
 	if s.Features != n.features {
-		return nil, &regression.DimensionError{What: "features", Have: s.Features, Want: n.features}
+		return nil, regression.Dimension("features", s.Features, n.features)
 	}
 	err = guard("predict", func() error {
 		values, err = n.values(s)

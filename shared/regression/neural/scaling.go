@@ -22,7 +22,7 @@ func newScaling(s regression.Samples, rows []int) (sc Scaling, warnings []error)
 		center, scale := moments(rows, func(r int) float64 { return s.X[r*s.Features+j] })
 		if scale == 0 {
 			scale = 1
-			warnings = append(warnings, &regression.ConstantError{Column: j, Value: center})
+			warnings = append(warnings, regression.Constant(j, center))
 		}
 		sc.Center, sc.Scale = append(sc.Center, center), append(sc.Scale, scale)
 	}

@@ -60,7 +60,7 @@ func (t Training) withDefaults() (Training, error) {
 			*d.value = d.def
 		}
 		if *d.value < 1 {
-			return t, &regression.SettingError{Name: d.name, Value: *d.value, Want: "1 or more"}
+			return t, regression.Setting(d.name, *d.value, "1 or more")
 		}
 	}
 	if t.LearningRate == 0 {
@@ -70,10 +70,10 @@ func (t Training) withDefaults() (Training, error) {
 		t.HeldOut = 0.2
 	}
 	if !(t.LearningRate > 0) || math.IsInf(t.LearningRate, 1) {
-		return t, &regression.SettingError{Name: "LearningRate", Value: t.LearningRate, Want: "above 0"}
+		return t, regression.Setting("LearningRate", t.LearningRate, "above 0")
 	}
 	if !(t.HeldOut > 0 && t.HeldOut < 1) {
-		return t, &regression.SettingError{Name: "HeldOut", Value: t.HeldOut, Want: "in (0, 1)"}
+		return t, regression.Setting("HeldOut", t.HeldOut, "in (0, 1)")
 	}
 	return t, nil
 }
@@ -88,7 +88,7 @@ func (t Training) fit(ctx context.Context, a mixture, s regression.Samples) (*Ne
 		return nil, err
 	}
 	if s.Features == 0 {
-		return nil, &regression.DimensionError{What: "features of a network", Have: 0, Want: 1}
+		return nil, regression.Dimension("features of a network", 0, 1)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err

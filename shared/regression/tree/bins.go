@@ -42,10 +42,10 @@ type binned struct {
 func bin(s regression.Samples, limit int, categorical []bool, threads int) (*binned, error) {
 	m := &binned{rows: s.Len(), columns: s.Features}
 	if m.rows > math.MaxInt32 {
-		return nil, &regression.SettingError{Name: "samples", Value: m.rows, Want: "at most 2147483647"}
+		return nil, regression.Setting("samples", m.rows, "at most 2147483647")
 	}
 	if m.columns > maxFeatures {
-		return nil, &regression.SettingError{Name: "features", Value: m.columns, Want: fmt.Sprint("at most ", maxFeatures)}
+		return nil, regression.Setting("features", m.columns, fmt.Sprint("at most ", maxFeatures))
 	}
 	m.byColumn = make([][]uint8, m.columns)
 	m.features = make([]feature, m.columns)
@@ -110,7 +110,7 @@ func (m *binned) categories(c int, values []float32) error {
 		case v != v:
 			f.missing = true
 		case v < 0 || v >= maxBins-1 || v != float32(int(v)):
-			return &regression.NotFiniteError{What: "category code", Row: r, Column: c, Value: float64(v)}
+			return regression.NotFinite("category code", r, c, float64(v))
 		default:
 			f.bins = max(f.bins, int(v)+1)
 		}
@@ -131,7 +131,7 @@ func (m *binned) quantiles(c int, values []float32, weights []float64, limit int
 	sorted := resize(by.values, len(values))[:0] // ordered value above, row below
 	for r, v := range values {
 		if math.IsInf(float64(v), 0) {
-			return &regression.NotFiniteError{What: "feature", Row: r, Column: c, Value: float64(v)}
+			return regression.NotFinite("feature", r, c, float64(v))
 		}
 		if v == v {
 			sorted = append(sorted, uint64(toOrdered(v))<<32|uint64(r))

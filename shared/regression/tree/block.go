@@ -100,7 +100,7 @@ func (b *block) load(x []float64, first int) error {
 			high := low
 			if v-v != 0 { // NaN or infinite
 				if math.IsInf(v, 0) {
-					return &regression.NotFiniteError{What: "feature", Row: first + r, Column: c, Value: v}
+					return regression.NotFinite("feature", first+r, c, v)
 				}
 				low, high = missingLow, missingHigh
 			}

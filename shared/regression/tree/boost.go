@@ -82,7 +82,7 @@ func (b Boost) withDefaults(s regression.Samples) (Boost, error) {
 		{"Categorical", len(b.Categorical), b.Categorical == nil || len(b.Categorical) == s.Features, "nil or one a feature"},
 	} {
 		if !c.ok {
-			return b, &regression.SettingError{Name: c.name, Value: c.value, Want: c.want}
+			return b, regression.Setting(c.name, c.value, c.want)
 		}
 	}
 	return b, nil
@@ -131,7 +131,7 @@ func (b Boost) Fit(ctx context.Context, s regression.Samples) (*Ensemble, error)
 func (b Boost) targets(s regression.Samples) ([]float64, error) {
 	for i, v := range s.Y {
 		if !finite(single(v)) {
-			return nil, &regression.NotFiniteError{What: "target as float32", Row: i, Column: -1, Value: v}
+			return nil, regression.NotFinite("target as float32", i, -1, v)
 		}
 	}
 	if !b.LogTarget {
@@ -140,7 +140,7 @@ func (b Boost) targets(s regression.Samples) ([]float64, error) {
 	y := make([]float64, len(s.Y))
 	for i, v := range s.Y {
 		if v <= 0 {
-			return nil, &regression.NotFiniteError{What: "target to take the logarithm of", Row: i, Column: -1, Value: v}
+			return nil, regression.NotFinite("target to take the logarithm of", i, -1, v)
 		}
 		y[i] = math.Log(v)
 	}
@@ -308,7 +308,7 @@ func (b Boost) watcher(features int) (*watcher, error) {
 		return nil, nil
 	}
 	if v.Features != features {
-		return nil, &regression.DimensionError{What: "features of the validation samples", Have: v.Features, Want: features}
+		return nil, regression.Dimension("features of the validation samples", v.Features, features)
 	}
 	if err := v.Check(regression.Needs{MinRows: 1, Missing: true}); err != nil {
 		return nil, fmt.Errorf("validation: %w", err)

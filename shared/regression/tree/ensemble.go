@@ -49,7 +49,7 @@ func (e *Ensemble) Names() []string { return e.names }
 // SetNames names the features. The error matches [regression.ErrDimension].
 func (e *Ensemble) SetNames(names []string) error {
 	if len(names) != e.features {
-		return &regression.DimensionError{What: "feature names", Have: len(names), Want: e.features}
+		return regression.Dimension("feature names", len(names), e.features)
 	}
 	e.names = append([]string(nil), names...)
 	return nil
@@ -82,7 +82,7 @@ func (e *Ensemble) Predict(x []float64) (uncertainty.Prediction, error) {
 // or, for an infinite feature, [regression.ErrNotFinite].
 func (e *Ensemble) PredictAll(x, out []float64, threads int) error {
 	if len(x) != len(out)*e.features {
-		return &regression.DimensionError{What: "numbers in x", Have: len(x), Want: len(out) * e.features}
+		return regression.Dimension("numbers in x", len(x), len(out)*e.features)
 	}
 	if len(out) == 0 {
 		return nil
