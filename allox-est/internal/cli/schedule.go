@@ -59,8 +59,8 @@ Policies:
 
 // scheduled is the answer of "schedule".
 type scheduled struct {
-	Schedules []schedule.Summary `json:"schedules"`
 	Gain      *schedule.Gain     `json:"gpu_gain"`
+	Schedules []schedule.Summary `json:"schedules"`
 }
 
 // scheduling holds the flags of "schedule".
@@ -108,7 +108,7 @@ func (s *scheduling) run(ctx context.Context) error {
 		all = append(all, schedule.Summarize(name, runs))
 	}
 	gain := schedule.GainOf(w.Jobs)
-	return s.answer.Print(s.env, scheduled{all, gain}, func(p *cli.Page) {
+	return s.answer.Print(s.env, scheduled{gain, all}, func(p *cli.Page) {
 		t := p.Table("policy", "mean JCT (s)", "p50", "p95", "p99", "makespan (s)")
 		for _, r := range all {
 			t.Add(r.Policy, r.MeanJCT, r.P50JCT, r.P95JCT, r.P99JCT, r.Makespan)

@@ -23,8 +23,8 @@ type adapted struct {
 // adaptation is the answer of adapt.
 type adaptation struct {
 	Device string    `json:"device"`
-	Models []adapted `json:"models"`
 	Next   string    `json:"measure_next"` // "" for none
+	Models []adapted `json:"models"`
 }
 
 // newAdaptCommand returns adapt, which predicts a new device from a few models measured
@@ -72,7 +72,7 @@ Three models are enough; the answer names the one to measure next.`,
 			for k := range p {
 				rows[k] = adapted{table.Models[k], p[k], slices.Contains(anchors, k)}
 			}
-			return out.Print(env, adaptation{device, rows, next}, func(p *cli.Page) {
+			return out.Print(env, adaptation{device, next, rows}, func(p *cli.Page) {
 				table := p.Table("model", "ms", "")
 				for _, r := range rows {
 					what := "predicted"
