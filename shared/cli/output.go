@@ -96,7 +96,7 @@ func (o *Output) Print(env *Env, value any, show func(*Page)) error {
 }
 
 // checkDeclared panics if the type of an answer is not the declared one, which the Python
-// packages read. One item stands for a list of one.
+// packages read. A list of one may be printed as its item.
 func (o *Output) checkDeclared(value any) {
 	got := dereference(reflect.TypeOf(value))
 	for _, answer := range o.answers {

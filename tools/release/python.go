@@ -183,7 +183,7 @@ type pythonFunction struct {
 	Dashes             string // whether its arguments are a command line
 }
 
-// place matches a word of a usage line that stands for an argument.
+// place matches the name of an argument in a usage line.
 var place = regexp.MustCompile(`(\[?)\b([A-Z][A-Z_]*)\b([|.A-Za-z]*)`)
 
 // addPositional adds the parameters of the usage line, or of the one of several that names
@@ -192,7 +192,8 @@ func (f *pythonFunction) addPositional(given string) {
 	usages := strings.Split(f.Use, " | ")
 	usage := usages[max(0, slices.IndexFunc(usages, func(u string) bool { return given != "" && strings.Contains(u, "--"+given) }))]
 	if strings.Contains(f.Use, "-- ") {
-		f.Positional, f.Words, f.Many = []string{"command: Text", "/", "*words: Text"}, "command, *words", true
+		f.Positional = []string{"command: Text", "/", "*words: Text"}
+		f.Words, f.Many = "command, *words", true
 		f.Dashes = "True"
 		for _, u := range usages {
 			if flag := regexp.MustCompile(`^[a-z]+ --([a-z]+) [A-Z]`).FindStringSubmatch(u); flag != nil && !strings.Contains(u, "-- ") {
