@@ -25,7 +25,7 @@ func installed(t *testing.T) (packages, programs string) {
 	}
 	packages, programs = t.TempDir(), t.TempDir()
 	for from, name := range map[string]string{
-		"allox_est.py": "__init__.py", "_track.py": "_track.py", "_answers.py": "_answers.py",
+		"allox_est.py": "__init__.py", "_track.py": "_track.py",
 		filepath.Join("..", "..", "tools", "release", "python", "_program.py"): "_program.py",
 	} {
 		text, err := os.ReadFile(from)
