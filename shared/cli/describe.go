@@ -52,9 +52,13 @@ func Describe(root *cobra.Command) (commands []Command) {
 				kind = f.Value.Type()
 			}
 			required := len(f.Annotations[cobra.BashCompOneRequiredFlag]) > 0
+			var values []string
+			if complete, ok := c.GetFlagCompletionFunc(f.Name); ok && kind != "KEY=VALUE" {
+				values, _ = complete(c, nil, "")
+			}
 			d.Flags = append(d.Flags, Flag{
 				Name: f.Name, Type: kind, List: list || f.Value.Type() == "stringArray", Bare: f.NoOptDefVal != "" && kind != "bool",
-				Required: required, Usage: usage, Default: f.DefValue, Values: f.Annotations[valuesOf],
+				Required: required, Usage: usage, Default: f.DefValue, Values: values,
 			})
 			if answers, ok := f.Value.(jsonFlag); ok {
 				d.Answers = describeAnswers(answers.answers)

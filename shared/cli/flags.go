@@ -23,9 +23,6 @@ func must(err error) {
 	}
 }
 
-// valuesOf annotates a flag with all values that it takes.
-const valuesOf = "foretime_values"
-
 // Values declares all values that a flag of c takes. Shell completion offers them; for a
 // list, after each comma too. It panics if c does not have the flag.
 func Values[S ~string](c *cobra.Command, flag string, values ...S) {
@@ -46,9 +43,4 @@ func Values[S ~string](c *cobra.Command, flag string, values ...S) {
 		return completions, cobra.ShellCompDirectiveNoFileComp
 	}
 	must(c.RegisterFlagCompletionFunc(flag, complete))
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i] = string(v)
-	}
-	must(c.Flags().SetAnnotation(flag, valuesOf, texts))
 }

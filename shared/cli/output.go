@@ -8,8 +8,8 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,8 +29,8 @@ type Output struct {
 // type that Print gets, or nil for a stream.
 func (o *Output) JSONFlag(c *cobra.Command, answer any) {
 	o.answers = map[string]any{"": answer}
-	c.Flags().Var(jsonFlag{o}, "json", "print JSON")
-	c.Flag("json").NoOptDefVal = "true"
+	c.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	c.Flag("json").Value = jsonFlag{c.Flag("json").Value, o.answers}
 }
 
 // AnswerWith declares that the answer has another type if a flag is given.
@@ -45,15 +45,9 @@ func (o *Output) Flags(c *cobra.Command, answer any) {
 }
 
 // jsonFlag is the flag --json, which knows the answers of its command.
-type jsonFlag struct{ *Output }
-
-var _ pflag.Value = jsonFlag{}
-
-func (f jsonFlag) String() string { return strconv.FormatBool(f.Output != nil && f.json) }
-func (f jsonFlag) Type() string   { return "bool" }
-func (f jsonFlag) Set(text string) (err error) {
-	f.json, err = strconv.ParseBool(text)
-	return err
+type jsonFlag struct {
+	pflag.Value
+	answers map[string]any
 }
 
 // PlotFlag adds --plot, for an answer that has a chart.
@@ -70,10 +64,12 @@ func (o *Output) JSON() bool { return o.json }
 func (o *Output) OnStdout() bool { return o.json || o.csv == "-" }
 
 // Print prints an answer: value as JSON, or the page that show fills. It calls show
-// only if the page is wanted.
+// only if the page is wanted. In a test it panics if the type of the answer is not declared.
 func (o *Output) Print(env *Env, value any, show func(*Page)) error {
 	if o.json {
-		o.checkDeclared(value)
+		if testing.Testing() && !o.declares(value) {
+			panic(fmt.Sprintf("an answer of the type %T is not declared", value))
+		}
 		return env.writeAnswer(value)
 	}
 	var p Page
@@ -95,17 +91,17 @@ func (o *Output) Print(env *Env, value any, show func(*Page)) error {
 	return err
 }
 
-// checkDeclared panics if the type of an answer is not the declared one, which the Python
-// packages read. A list of one may be printed as its item.
-func (o *Output) checkDeclared(value any) {
+// declares reports whether the type of an answer is a declared one, which the Python packages
+// read. A list of one may be printed as its item.
+func (o *Output) declares(value any) bool {
 	got := dereference(reflect.TypeOf(value))
 	for _, answer := range o.answers {
 		want := reflect.TypeOf(answer)
-		if want == got || want.Kind() == reflect.Slice && dereference(want.Elem()) == got {
-			return
+		if want == got || answer != nil && want.Kind() == reflect.Slice && dereference(want.Elem()) == got {
+			return true
 		}
 	}
-	panic(fmt.Sprintf("an answer of the type %v is not declared", got))
+	return false
 }
 
 // writeAnswer prints an answer as JSON; an object gets the doubt about the input as

@@ -6,11 +6,13 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // Type describes the JSON of a Go type.
 type Type struct {
-	Kind   string  `json:"kind"`             // object, list, map, text, time, number, integer, boolean or any
+	Kind   string  `json:"kind"`             // object, list, map, text, time, estimate, number, integer, boolean or any
 	Object string  `json:"object,omitempty"` // name of the Go type of an object
 	Null   bool    `json:"null,omitempty"`   // may be null or absent
 	Item   *Type   `json:"item,omitempty"`   // of a list or map
@@ -58,6 +60,8 @@ func jsonType(t reflect.Type, of []reflect.Type) Type {
 		return d
 	}
 	switch zero := reflect.Zero(t).Interface().(type) {
+	case uncertainty.Prediction:
+		return Type{Kind: "estimate"}
 	case formed:
 		d := jsonType(reflect.TypeOf(zero.JSONForm()), of)
 		d.Object = t.Name()

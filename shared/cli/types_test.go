@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
@@ -38,9 +39,7 @@ func TestJSONType(t *testing.T) {
 		{"rows", Type{Kind: "list", Item: &object}},
 		{"by", Type{Kind: "map", Item: &Type{Kind: "integer"}}},
 		{"at", Type{Kind: "time", Null: true}},
-		{"wait", Type{Kind: "object", Object: "Prediction", Fields: []Field{
-			{"value", Type{Kind: "number"}}, {"low", Type{Kind: "number", Null: true}}, {"high", Type{Kind: "number", Null: true}}, {"level", Type{Kind: "number", Null: true}},
-		}}},
+		{"wait", Type{Kind: "estimate"}},
 		{"scale", Type{Kind: "text"}},
 		{"more", Type{Kind: "object", Object: "whole", Null: true}},
 		{"doubt", Type{Kind: "text", Null: true}},
@@ -50,16 +49,21 @@ func TestJSONType(t *testing.T) {
 	}
 }
 
-// TestUndeclaredAnswer checks that an answer of a type that its command did not declare is
-// a mistake of the program.
+// TestUndeclaredAnswer checks that a test fails where a command prints an answer of a type
+// that it did not declare.
 func TestUndeclaredAnswer(t *testing.T) {
-	o := Output{answers: map[string]any{"": []removed{}, "list": recording{}}}
-	o.checkDeclared(&recording{})
-	o.checkDeclared(removed{}) // one of a list
+	var stdout bytes.Buffer
+	env := NewEnv(nil, &stdout, &stdout)
+	o := Output{json: true, answers: map[string]any{"": []removed{}, "list": Field{}, "keep": nil}}
+	for _, answer := range []any{&Field{}, removed{}} { // one of a list
+		if err := o.Print(env, answer, nil); err != nil {
+			t.Error(err)
+		}
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("an undeclared type was accepted")
 		}
 	}()
-	o.checkDeclared("text")
+	_ = o.Print(env, "text", nil) // it panics
 }

@@ -109,9 +109,6 @@ func (p Prediction) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wire{p.Value, jsonNumber(p.Low), jsonNumber(p.High), p.Level})
 }
 
-// JSONForm returns a value of the form that MarshalJSON writes.
-func (Prediction) JSONForm() any { return wire{} }
-
 // UnmarshalJSON reads the output of MarshalJSON.
 func (p *Prediction) UnmarshalJSON(b []byte) error {
 	var w wire

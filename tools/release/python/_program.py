@@ -226,7 +226,7 @@ def ask(
     """Runs a command of the program with --json and returns its answer.
 
     flags maps names of flags to values; None leaves one out. With dashes the words are a
-    command line and follow "--", except a single job file. The program's log goes to the logger
+    command line and follow "--", except files of jobs or traces. The program's log goes to the logger
     of the package, and the rest of stderr to sys.stderr. The program ends when this process
     ends, when the call is interrupted, or after the timeout.
     """
@@ -236,9 +236,9 @@ def ask(
         arguments = [program(), *command, "--json"]
         for name, value in flags.items():
             arguments += _options(name, value, scratch)
-        if dashes and not (len(words) == 1 and str(words[0]).endswith((".yaml", ".yml", ".json"))):
+        if dashes and not all(str(w).endswith((".yaml", ".yml", ".json")) for w in words):
             arguments.append("--")
-        arguments += [_word(w, scratch) for w in words]
+        arguments += [_word(w, scratch) for w in words if w is not None]
         answer, last, code = _run(arguments, None if timeout is None else float(timeout))
     if not code:
         _tell(last)

@@ -166,8 +166,10 @@ with deft.job(slo_ms=50):
 
 for module in (allox_est, chamtool, deft, edgeprof, mirage):
     assert module.__version__ == "" or module.__version__[0].isdigit(), module
-    for name in module._commands if isinstance(module._commands, list) else ():
-        assert (getattr(module, name).__doc__ or "").strip(), name
+    for name in module._commands:
+        item = getattr(module, name)
+        assert item.__doc__.strip(), name
+        assert all(f.islower() for f in getattr(item, "__dataclass_fields__", ())), "a field of %s has no name in JSON" % name
     said = subprocess.run([sys.executable, "-m", module.__name__, "--version"], capture_output=True, text=True)
     assert said.returncode == 0 and said.stdout.startswith(module.__name__.replace("_", "-")), said
 

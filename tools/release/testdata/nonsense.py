@@ -17,6 +17,7 @@ allox_est.schedule(input="jobs.csv").schedules[0].mean_jct  # WRONG: a misspelle
 allox_est.run("job.yaml").devices["cpu"].wall_seconds.value  # WRONG: it may be None
 chamtool.replay()  # WRONG: no file
 chamtool.replay("a.csv", model="forest")  # WRONG: a choice
+chamtool.report("logs").prediction.value  # WRONG: it is no interval
 chamtool.report("logs").functions[0].median_seconds * 2  # WRONG: it may be None
 deft.run()  # WRONG: a required argument is missing
 deft.run(file="a.json", clock="sundial")  # WRONG: a choice
