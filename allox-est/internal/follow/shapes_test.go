@@ -267,13 +267,6 @@ var shapes = []shape{
 			}
 		}
 	}},
-	{"matlab", 10, false, func(p *player) {
-		p.print("|======================================================================|\n|  Epoch  |  Iteration  |  Time Elapsed  |  Mini-batch  |  Base Learning  |\n|         |             |   (hh:mm:ss)   |   Accuracy   |      Rate       |\n")
-		for i := 10; i <= 400; i += 10 {
-			p.wait(0.6)
-			p.print("| %7d | %11d |       00:00:%02d | %11.2f%% | %15.4f |\n", (i+39)/40, i, int(p.at)%60, 50+50*p.Float64(), 0.01)
-		}
-	}},
 	{"timm", 8, true, func(p *player) {
 		p.print("Scheduled epochs: 8. LR stepped per epoch.\n")
 		for e := range 8 {

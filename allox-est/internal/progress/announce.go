@@ -61,11 +61,11 @@ func firstPhrase(text string) string {
 
 func announcedBefore(before string, n number, isWhole bool) announcement {
 	unit := unitOf(before)
-	if unit == "" || dangling.MatchString(before) && !strings.Contains(before, "number ") && !strings.Contains(before, "length ") || settings.MatchString(before) {
+	if unit == "" || settings.MatchString(before) {
 		return announcement{}
 	}
 	if unit == "time" {
-		if endTimes.MatchString(before) && !wallClock.MatchString(before) {
+		if endTimes.MatchString(before) {
 			return announcement{unit: unit, weight: 0.8}
 		}
 		return announcement{}
@@ -83,7 +83,7 @@ func announcedBefore(before string, n number, isWhole bool) announcement {
 
 // announcedAfter reads the words after a number: "480 nsteps", "5000 steps, 10.0 ps".
 func announcedAfter(before, right, left string, isWhole bool) announcement {
-	if !isWhole || glued.MatchString(left) || strings.Contains(right[:min(len(right), 14)], "/") {
+	if !isWhole || glued.MatchString(left) {
 		return announcement{}
 	}
 	near := before + " " + right

@@ -24,13 +24,10 @@ type how int
 
 const (
 	nothing how = iota
+	counted     // to a percentage, a number that another line announces, or the caller's
 	pair
-	percentage
-	unordered // a pair whose numbers come in any order
 	fraction
-	announced // by another line
 	countdown
-	given     // the caller's number
 	remaining // the log's own remaining time
 	finishing // the log's own finishing time
 	matched   // by the caller's pattern
@@ -97,7 +94,7 @@ func (r *Reader) candidates() []choice {
 // chooseCounter returns a counter as that of the whole run, with its score; 0 if it is none.
 func (r *Reader) chooseCounter(c *counter, pool []*counter) choice {
 	next := r.claim(c, pool)
-	inOrder := next.how != countdown && next.how != unordered
+	inOrder := next.how != countdown
 	if next.total == 0 || inOrder && (20*len(c.falls) > 3*len(c.points) || r.Count == "" && r.isInner(c, next.total, pool)) {
 		return choice{}
 	}
@@ -142,14 +139,12 @@ func (c *counter) weightAs(how how) float64 {
 	near := lower(c.left, 60)
 	name := near[max(0, len(near)-24):]
 	switch {
-	case c.percent && measured.MatchString(name) && !strings.Contains(name, "epoch") && !strings.Contains(name, "step"):
+	case c.percent && measured.MatchString(name):
 		return 0.05
 	case how == pair && asides.MatchString(c.name()):
 		return 0.05
 	case preparation.MatchString(near):
 		return 0.1
-	case sideWork.MatchString(near):
-		return 0.3 // perhaps all of the job
 	case mainUnits[c.unit]:
 		return 1
 	}
@@ -170,35 +165,32 @@ func (r *Reader) claim(c *counter, pool []*counter) choice {
 		return r.claimCountdown(c)
 	case own > 0 && r.Units > 0 && !r.fits(c, own, pool):
 		return choice{}
-	case own > 0 && !c.percent && len(c.bag) > 3 && 5*len(c.falls) > len(c.bag):
-		return take(unordered, own, 0.8)
 	case c.percent:
-		return take(percentage, 100, 0.9)
+		return take(counted, 100, 0.9)
 	case own > 0:
 		next.atMost = c.atMost
 		return take(pair, own, 1)
 	case c.total > 0:
 		return choice{}
-	case c.decimal && c.highest() <= 1 && fractions.MatchString(lower(c.left, 24)) && !measured.MatchString(lower(c.left, 16)):
+	case c.decimal && c.highest() <= 1 && fractions.MatchString(lower(c.left, 24)):
 		return take(fraction, 1, 0.7)
 	case c.unit == "progress" && c.highest() > 1 && c.highest() <= 100 && plainShare.MatchString(lower(c.left, 60)) && r.Units == 0:
-		return take(percentage, 100, 0.5)
+		return take(counted, 100, 0.5)
 	}
-	if total, weight, atMost := r.announcedFor(c); total > 0 && (r.Units == 0 || total == r.Units || r.isAnnounced(r.Units) || r.agrees(c, total, pool)) {
+	if total, weight, atMost := r.announcedFor(c); total > 0 && (r.Units == 0 || total == r.Units || r.agrees(c, total, pool)) {
 		next.atMost = atMost && r.converges
-		return take(announced, total, weight)
+		return take(counted, total, weight)
 	}
-	return take(given, r.Units, r.weightOfGiven(c))
+	return take(counted, r.Units, r.weightOfGiven(c))
 }
 
 // claimCountdown returns a counter of what is left.
 func (r *Reader) claimCountdown(c *counter) choice {
 	around := lower(c.left, 30) + " " + strings.ToLower(c.right[:min(len(c.right), 24)])
-	isNamed := toGo.MatchString(around)
-	if c.decimal || !c.isEven() || storage.MatchString(around) || !isNamed && c.first().value < 20 || c.last().value < 0 {
+	if c.decimal || !c.isEven() || !toGo.MatchString(around) || c.last().value < 0 {
 		return choice{}
 	}
-	return choice{counter: c, how: countdown, total: c.first().value, score: map[bool]float64{true: 0.6, false: 0.35}[isNamed]}
+	return choice{counter: c, how: countdown, total: c.first().value, score: 0.6}
 }
 
 // announcedFor returns the total that another number announces for a counter.
@@ -212,8 +204,7 @@ func (r *Reader) announcedFor(c *counter) (total, weight float64, atMost bool) {
 			}
 		}
 	}
-	isClock := c.unit == "time" && wallClock.MatchString(c.words())
-	if c.unit != "" && !isClock {
+	if c.unit != "" {
 		look(c.unit, 1)
 	}
 	if c.decimal || weight > 0 {
@@ -240,11 +231,6 @@ func (r *Reader) announcedFor(c *counter) (total, weight float64, atMost bool) {
 	return total, weight, atMost
 }
 
-// isAnnounced reports whether the output announces a total.
-func (r *Reader) isAnnounced(total float64) bool {
-	return slices.ContainsFunc(r.announced, func(a *counter) bool { return !a.moves() && a.first().value == total })
-}
-
 // leads reports whether a nameless number begins its lines, or is the first one that moves.
 func (c *counter) leads() bool {
 	if len(c.before) == 0 {
@@ -258,8 +244,6 @@ func (r *Reader) weightOfGiven(c *counter) float64 {
 	last := c.last().value
 	switch {
 	case r.Units == 0 || last > r.Units || len(c.falls) > 1 || last < 0:
-		return 0
-	case c.decimal && (c.unit != "epoch" && !c.isEven() || last <= r.Units/100):
 		return 0
 	case c.claim.weight > 0 && !c.moves(), wallClock.MatchString(c.words()), c.unit == "" && (c.decimal || !c.isEven() || c.isWriter):
 		return 0

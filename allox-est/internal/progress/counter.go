@@ -16,26 +16,21 @@ type fall struct{ from, to point }
 
 // counter is the series of numbers of one place in lines of one form.
 type counter struct {
-	number                    // as it came first
-	unit     string           // of its words
-	points   []point          // where it changed
-	falls    []fall           // where it began again
-	seen     int              // how often its lines came
-	line     int              // in which it was seen last
-	before   []*counter       // to its left in its lines
-	bag      map[float64]bool // its numbers while none came twice; nil if one did
-	bagged   []point          // as they came
-	claim    announcement     // of the unit whose total it may be
-	zero     bool             // it was 0 once
-	isWriter bool             // it names who writes: a rank, a GPU, a worker
-	start    float64          // when the run began that it counts now; 0 for the log's begin
+	number                // as it came first
+	unit     string       // of its words
+	points   []point      // where it changed
+	falls    []fall       // where it began again
+	seen     int          // how often its lines came
+	line     int          // in which it was seen last
+	before   []*counter   // to its left in its lines
+	claim    announcement // of the unit whose total it may be
+	zero     bool         // it was 0 once
+	isWriter bool         // it names who writes: a rank, a GPU, a worker
+	start    float64      // when the run began that it counts now; 0 for the log's begin
 }
 
-// pointCount bounds the points of a counter, bagCount its unordered numbers.
-const (
-	pointCount = 1500
-	bagCount   = 5000
-)
+// pointCount bounds the points of a counter.
+const pointCount = 1500
 
 // add takes in the next number of a counter.
 func (c *counter) add(n number, at float64, line int) {
@@ -49,14 +44,12 @@ func (c *counter) add(n number, at float64, line int) {
 	next := point{at, n.value, line}
 	if len(c.points) == 0 {
 		c.points = append(c.points, next)
-		c.bag = map[float64]bool{n.value: true}
 		return
 	}
 	last := c.last()
 	if n.value == last.value && n.span == nil {
 		return
 	}
-	c.collect(next)
 	if n.value < last.value {
 		if c.isStray(at) {
 			return
@@ -83,19 +76,6 @@ func (c *counter) isAnotherRun(value, at float64) bool {
 // restart forgets the earlier run.
 func (c *counter) restart(at float64) {
 	*c = counter{number: c.number, unit: c.unit, claim: c.claim, isWriter: c.isWriter, start: at}
-}
-
-// collect keeps numbers that come in any order.
-func (c *counter) collect(p point) {
-	if c.bag == nil {
-		return
-	}
-	if c.bag[p.value] || len(c.bag) > bagCount || c.decimal || c.percent {
-		c.bag, c.bagged = nil, nil
-		return
-	}
-	c.bag[p.value] = true
-	c.bagged = append(c.bagged, p)
 }
 
 // known returns the points of a counter whose time is known.

@@ -29,10 +29,9 @@ func TestForms(t *testing.T) {
 		rate   string  // how a counter without a length is described
 	}{
 		{name: "an end after epochs", lines: slices.Concat([]string{"[2031-01-02 10:00:00] [config] after-epochs: 12", "[2031-01-02 10:00:00] [config] after-batches: 0", "[2031-01-02 10:00:00] [config] valid-freq: 5000"}, every("[2031-01-02 10:00:00] Ep. %d : Up. 500 : Cost 9.5", 1, 5, 1)), length: 12, last: 5},
-		{name: "names above columns", units: 20, lines: append([]string{"epoch     train_loss  valid_loss  time"}, every("%d         1.012       0.310     00:23", 0, 9, 1)...), length: 20, last: 10, rate: "9 epochs so far, 1 per second"},
-		{name: "CSV", lines: append([]string{"epoch,iter,loss"}, every("0,%d,0.25", 0, 90, 10)...), rate: "90 iterations so far, 10 per second"},
-		{name: "a table of bars", units: 40, lines: append([]string{"|  Epoch  |  Accuracy |"}, every("| %7d |      0.25 |", 1, 9, 1)...), length: 40, last: 9, rate: "9 epochs so far, 1 per second"},
-		{name: "another table between", units: 5000, lines: slices.Concat([]string{"           Step           Time", "            500        1.00000", "          Angle    Proper Dih.", "    2.1e+01    3.2e+01", "           Step           Time", "           1000        2.00000", "          Angle    Proper Dih.", "    2.2e+01    3.1e+01", "           Step           Time", "           1500        3.00000"}), length: 5000, last: 1500},
+		{name: "names above columns", units: 20, lines: append([]string{"epoch     train_loss  valid_loss  time"}, every("%d         1.012       0.310     00:23", 0, 9, 1)...), length: 20, last: 10, rate: `9 in "number i" so far, 1 per second`},
+		{name: "CSV", lines: append([]string{"epoch,iter,loss"}, every("0,%d,0.25", 0, 450, 50)...), rate: "450 iterations so far, 50 per second"},
+		{name: "a table of bars", units: 40, lines: append([]string{"|  Epoch  |  Accuracy |"}, every("| %7d |      0.25 |", 1, 9, 1)...), length: 40, last: 9, rate: `9 in "number i" so far, 1 per second`},
 		{name: "states of trials", lines: every("Trial status: %[1]d TERMINATED | 1 RUNNING", 1, 3, 1), rate: ""},
 		{name: "a total next to the counter", lines: every(`level=info msg="train" step=%d total=200 loss=0.5`, 4, 40, 4), length: 200, last: 40},
 		{name: "the last index as the total", units: 100, lines: every("epoch 0, iteration %d/99 | loss: 0.5 | consumed_samples: 16", 0, 20, 1), length: 100, last: 21},

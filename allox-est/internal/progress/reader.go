@@ -2,6 +2,7 @@ package progress
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -31,7 +32,7 @@ type Reader struct {
 	counters  map[string]*counter
 	announced []*counter // that may be totals
 	converges bool       // the output names a criterion by which the run may stop early
-	heading   heading
+	columns   []string   // of rows that are separated by commas
 	reports   reports
 	times     times
 	lines     int
@@ -50,7 +51,7 @@ type times struct {
 // mostRepeats is the number of times that one line in a row is read: a flood of it says no more.
 const mostRepeats = 3
 
-// counterCount bounds the counters; beyond, the half that was not seen for longest goes.
+// counterCount bounds the counters; beyond, those go that were seen once or in the older half.
 const counterCount = 4000
 
 // Line takes in a line, or one drawing of a bar, that came at a time since the
@@ -76,18 +77,14 @@ func (r *Reader) Line(line string, at float64) {
 	if r.repeated > mostRepeats || strings.ContainsFunc(line, isBinary) {
 		return
 	}
-	if h, ok := headingOf(line); ok {
-		r.heading = h
-		return
-	}
-	s := scan(line)
+	s := scan(r.nameColumns(line))
 	for _, n := range s.durations() {
 		r.count(n, at)
 	}
 	var left []*counter
 	writer := ""
 	same := map[string]int{}
-	for _, n := range r.heading.name(s.numbers()) {
+	for _, n := range s.numbers() {
 		n.key += writer
 		if same[n.key]++; same[n.key] > 1 {
 			n.key += "~" + strconv.Itoa(same[n.key])
@@ -99,6 +96,22 @@ func (r *Reader) Line(line string, at float64) {
 		}
 		left = append(left, c)
 	}
+}
+
+// nameColumns takes in the names of columns, or puts them before the values of a row that are
+// separated by commas.
+func (r *Reader) nameColumns(line string) string {
+	if csvNames.MatchString(line) {
+		r.columns = strings.Split(line, ",")
+	}
+	if !isDigit(line[0]) || len(r.columns) != strings.Count(line, ",")+1 {
+		return line
+	}
+	cells := strings.Split(line, ",")
+	for i, name := range r.columns {
+		cells[i] = name + " " + cells[i]
+	}
+	return strings.Join(cells, ", ")
 }
 
 // isBinary reports whether a character is in no line of text.
@@ -156,7 +169,7 @@ func (r *Reader) newCounter(n number) *counter {
 		r.counters = map[string]*counter{}
 	}
 	if len(r.counters) >= counterCount {
-		r.forget()
+		maps.DeleteFunc(r.counters, func(_ string, c *counter) bool { return c.seen == 1 || c.line < r.lines/2 })
 	}
 	n.percent = n.percent || n.total == 0 && n.value <= 100 && percentOf.MatchString(n.near())
 	c := &counter{number: n}
@@ -165,27 +178,13 @@ func (r *Reader) newCounter(n number) *counter {
 		return c
 	}
 	c.unit = n.unit()
-	c.isWriter = c.unit == "" && writerWords.MatchString(lower(n.left, 12))
+	c.isWriter = writerWords.MatchString(lower(n.left, 12))
 	c.claim = announcementOf(n)
 	r.converges = r.converges || converges.MatchString(n.left) || converges.MatchString(n.right)
 	if c.claim.weight > 0 && len(r.announced) < announcedCount {
 		r.announced = append(r.announced, c)
 	}
 	return c
-}
-
-// forget drops the counters that were not seen for longest.
-func (r *Reader) forget() {
-	lines := make([]int, 0, len(r.counters))
-	for _, c := range r.counters {
-		lines = append(lines, c.line)
-	}
-	slices.Sort(lines)
-	for key, c := range r.counters {
-		if c.line < lines[len(lines)/2] {
-			delete(r.counters, key)
-		}
-	}
 }
 
 // take takes in the time of a line.

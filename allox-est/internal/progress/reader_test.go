@@ -53,7 +53,7 @@ func TestReader(t *testing.T) {
 		{"from 0 to N-1, at the end of each", 6, 7, every("epoch %d: loss 0.5", 0, 5, 1), []float64{1, 2, 3, 4, 5, 6}},
 		{"from 1 to N, at the start of each", 4, 9, every("Epoch %d/4", 1, 4, 1), []float64{0, 1, 2, 3}},
 		{"every tenth", 40, 0, every("[%d] l2: 0.25", 10, 40, 10), []float64{10, 20, 30, 40}},
-		{"every tenth, from 9", 40, 0, every("step %d l2: 0.25", 9, 39, 10), []float64{10, 20, 30, 40}},
+		{"every tenth, from 9", 40, 0, every("step %d l2: 0.25", 9, 39, 10), []float64{9, 19, 29, 39}},
 		{"sparser later", 40, 0, append(every("%d 0.5", 1, 10, 1), every("%d 0.5", 20, 40, 10)...), []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 40}},
 		{"JSON lines", 5, 0, every(`{"ts": 1795444547.9, "epoch": %d, "loss": 0.1}`, 1, 5, 1), []float64{1, 2, 3, 4, 5}},
 		{"a bar inside of epochs", 3, 0, []string{"Epoch 1/3", "| 1/4 [00:01]", "| 3/4 [00:02]", "| 4/4 [00:03]", "Epoch 2/3", "| 1/4 [00:01]"}, []float64{0, 0.25, 0.75, 1, 1.25}},

@@ -30,7 +30,6 @@ type Splitter struct {
 	wide  *encoding.Decoder // of UTF-16; nil without it
 	odd   []byte            // half a character
 	begun bool              // something was read
-	wordy []byte            // the last line without a number
 }
 
 // Split yields the lines that b completes, those with a number, a tag or names of columns
@@ -92,26 +91,9 @@ func (s *Splitter) yield(text []byte, line func(string)) {
 
 // pass passes on a text that has a number or names of columns.
 func (s *Splitter) pass(text []byte, line func(string)) {
-	if s.All && len(text) > 0 || bytes.ContainsAny(text, "0123456789<") {
-		line(string(text))
-		return
-	}
-	if bytes.Equal(text, s.wordy) {
-		return // a flood of one line
-	}
-	s.wordy = append(s.wordy[:0], text...)
-	if isHeading(text) {
+	if s.All && len(text) > 0 || bytes.ContainsAny(text, "0123456789<") || bytes.IndexByte(text, ',') > 0 && csvNames.Match(text) {
 		line(string(text))
 	}
-}
-
-// isHeading reports whether a text has names of columns.
-func isHeading(text []byte) bool {
-	if len(text) > headingBytes || !bytes.ContainsAny(text, "|,\t") && !bytes.Contains(text, []byte("  ")) && !beginsWithUnit(string(text)) {
-		return false
-	}
-	_, isNames := headingOf(string(text))
-	return isNames
 }
 
 // decode turns UTF-16 into UTF-8.

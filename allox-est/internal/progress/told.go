@@ -46,7 +46,7 @@ func (r *Reader) ends() []choice {
 		for len(recent) > 5 && recent[0].at < (r.times.now+r.times.begin)/2 {
 			recent = recent[1:]
 		}
-		if len(recent) < 5 || r.times.now-recent[len(recent)-1].at > 3*longestGap(recent) {
+		if len(recent) < 5 {
 			continue
 		}
 		slope, fit := slopeOf(recent)
@@ -98,13 +98,6 @@ func (r *Reader) clockOffset() (float64, bool) {
 		return offsets[len(offsets)/2], true
 	}
 	return 0, false
-}
-
-func longestGap(s []point) (gap float64) {
-	for i := 1; i < len(s); i++ {
-		gap = max(gap, s[i].at-s[i-1].at)
-	}
-	return gap
 }
 
 // slopeOf returns the least-squares slope of points and their squared correlation.

@@ -54,13 +54,10 @@ func setOf(words string) map[string]bool {
 // Words next to a number, by what they say of it.
 var (
 	preparation = regexp.MustCompile(`load|map\b|map |tokeniz|download|sanity|cach|scan|extract|preproc|install|warm|fetch|build(?:ing)? (?:index|dataset|vocab|wheel)`)
-	sideWork    = regexp.MustCompile(`valid|\bval\b|eval|\btest|sav(?:e|ing)|filter|convert|generat(?:e|ing)|infer|predict|request|upload|check`)
 	measured    = regexp.MustCompile(`acc|loss|lr|rate|mem|gpu|util|mfu|cpu|prec|recall|dice|iou|f1|map|auc|wer|ppl|score|drop|top|usage|ram|skip|box|err|patience|effic|conf|batter|disk|hit|temp|spars|best|thread|worker|running|failed|pass`)
 	asides      = regexp.MustCompile(`patience|stopp|skip|fail|retr(?:y|ies)|error|cache|mem|gpu|rank|worker|node|attempt|restart|recover|lr\b|best|core|slot|cpu|thread|correct|acc\b`)
-	values      = regexp.MustCompile(`[a-z]+(?:_[a-z]+)*_(?:mean|avg|average|std|var|len|length|rew|reward|return|size|rate|time|secs?|seconds|loss|acc|err|error)\b`)
 	wallClock   = regexp.MustCompile(`elapsed|cpu|wall|exec|clock|comput|took|taken|run_?time|per\b|spent`)
 	doneWords   = regexp.MustCompile(`done|complet|current|process|finish|count|index|\bi\b|\bn\b|frames`)
-	storage     = regexp.MustCompile(`free|mem|disk|avail|[kmg]i?b\b|budget|credit`)
 	writerWords = regexp.MustCompile(`rank|gpu|cuda|node|worker|device|proc|host|chain|thread|replica|actor`)
 	toGo        = regexp.MustCompile(`remain|left|to.?go|pending|todo|outstanding|verbleib`)
 	fractions   = regexp.MustCompile(`(?:progress|fraction|done|complete|finished)\w*["']?\s*[:=>]\s*$`)
@@ -79,16 +76,12 @@ var (
 	settings  = regexp.MustCompile(`per\b|_per|warm|eval|valid|\bsav|log|interval|decay|every|skip|patience|freq|accum|print|\bmin|ckpt|check|init|test|current|subiter|elm|linear|scf|mod\b|write|output|learning_rate|schedule(?:r|_|\b)|rampup|early|num_train_timesteps|diffusion|noise|\bstart(?:_| time|ing (?:epoch|step|iter))|size|scale|length of|keep|buffer|dt\b|ago|after(?:[^-]|$)|ms\b|best|summary|inner block|speed|took|procs|resum`)
 	plurals   = regexp.MustCompile(`(?:epochs|steps|iters|iterations|updates|rounds|folds|trials|episodes|generations|events|ntimes|nsteps?|cycles|sweeps|histories)$`)
 	endTimes  = regexp.MustCompile(`end|stop|final|terminat|max|until|duration|total`)
-	dangling  = regexp.MustCompile(`\b(?:with|of|on|in|at|and|by|after)\s*$`)
 	allOf     = regexp.MustCompile(`(?:total|max|\bof)\W*$`)
 )
 
 // unitOf returns the unit that the last unit word of a lower-case text names; empty where it
-// has none. A name like ep_len_mean is that of a measured value.
+// has none.
 func unitOf(text string) (unit string) {
-	if strings.Contains(text, "_") {
-		text = values.ReplaceAllString(text, "")
-	}
 	last := 0
 	for name, words := range unitWords {
 		for _, at := range words.FindAllStringIndex(text, -1) {
@@ -108,5 +101,6 @@ func phraseOf(text, separators string) string {
 var (
 	nextName  = regexp.MustCompile(`(?i)^[\s\])]*(?:\w+ *[=:/#]|[a-z]+ +\d)`)
 	bracketed = regexp.MustCompile(`#\W{0,3}\[\s*$`)
+	csvNames  = regexp.MustCompile(`^[A-Za-z_]\w*(?:,[\w /]+)+$`)
 	rowName   = regexp.MustCompile(`^[\s\])]*((?:[A-Za-z_]\w*)?)`)
 )
