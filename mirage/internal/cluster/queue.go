@@ -14,13 +14,14 @@ type Request struct {
 	Limit    int64   // seconds
 	Submit   int64   // Unix seconds
 	Eligible int64   // Unix seconds from which its age counts
+	Tier     int     // goes before all priority
 	Static   float64 // priority without age
 	key      float64 // orders requests whose age still grows
 	Share    *Share  // of each node, where nodes are of kinds
 	Barred   int64   // Unix seconds at which a limit let it go; 0 is none did, -1 while one holds it
 }
 
-// Queue holds the pending jobs in the order of priority; equal ones in the
+// Queue holds the pending jobs in the order of tier and priority; equal ones in the
 // order of submission, then of job number. Age grows at the same pace for
 // all, so the order of two jobs changes only when one of them reaches the
 // greatest age: the queue keeps those apart and merges while it is read.
@@ -61,15 +62,19 @@ func (q *Queue) Priority(r *Request, now int64) float64 {
 	return r.Static + q.rate*float64(min(max(now-r.Eligible, 0), q.maxAge))
 }
 
-func ties(a, b *Request) int {
-	return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.Job, b.Job))
+// compare orders two requests that have so many points: by tier, points and submission.
+// Points are compared in steps of 2^-20: sums that differ by rounding alone are equal.
+func compare(a, b *Request, pointsA, pointsB float64) int {
+	const steps = 1 << 20
+	return cmp.Or(
+		cmp.Compare(b.Tier, a.Tier), cmp.Compare(math.RoundToEven(pointsB*steps), math.RoundToEven(pointsA*steps)),
+		cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.Job, b.Job),
+	)
 }
 
-func byKey(a, b Request) int { return cmp.Or(cmp.Compare(b.key, a.key), ties(&a, &b)) }
+func byKey(a, b Request) int { return compare(&a, &b, a.key, b.key) }
 
-func byStatic(a, b Request) int {
-	return cmp.Or(cmp.Compare(b.Static, a.Static), ties(&a, &b))
-}
+func byStatic(a, b Request) int { return compare(&a, &b, a.Static, b.Static) }
 
 // Add puts a request in its place.
 func (q *Queue) Add(r Request) {
@@ -126,8 +131,7 @@ func (w *walk) any() *Request {
 		a, b := &q.young[w.i], &q.old[w.j]
 		// Both sides are priorities less the age points of a job that became
 		// eligible at origin.
-		d := cmp.Compare(a.key+q.rate*float64(w.now-q.origin), b.Static+q.rate*float64(q.maxAge))
-		if d > 0 || d == 0 && ties(a, b) < 0 {
+		if compare(a, b, a.key+q.rate*float64(w.now-q.origin), b.Static+q.rate*float64(q.maxAge)) < 0 {
 			w.i++
 			return a
 		}

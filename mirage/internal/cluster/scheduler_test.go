@@ -170,6 +170,31 @@ func TestQueueOrder(t *testing.T) {
 	})
 }
 
+// TestEqualPriorities: 2880 s are worth as much as one node of three. Two such jobs stand as
+// they were submitted, however their sums are rounded, until the greatest age.
+// A lower tier stands behind them, whatever its priority.
+func TestEqualPriorities(t *testing.T) {
+	rules := Defaults(Slurm)
+	const older = 2880
+	for submit := range int64(3000) {
+		q := NewQueue(&rules, 0)
+		q.Add(Request{Job: 1, Tier: 2, Static: rules.Static(3./3, 0), Submit: submit + older, Eligible: submit + older})
+		q.Add(Request{Job: 0, Tier: 2, Static: rules.Static(2./3, 0), Submit: submit, Eligible: submit})
+		q.Add(Request{Job: 2, Tier: 1, Static: 4e9, Submit: submit, Eligible: submit})
+		for _, now := range []int64{submit + older, submit + 7*86400, submit + 7*86400 + older/2} {
+			var order []int32
+			q.Each(now, func(r *Request) bool { order = append(order, r.Job); return true })
+			want := []int32{0, 1, 2}
+			if now > submit+7*86400 { // the older one has its greatest age, the other gains
+				want = []int32{1, 0, 2}
+			}
+			if !slices.Equal(order, want) {
+				t.Fatalf("submitted at %d, at %d: %v, want %v", submit, now, order, want)
+			}
+		}
+	}
+}
+
 func TestRulesRefused(t *testing.T) {
 	for name, spoil := range map[string]func(*Rules){
 		"no such discipline":  func(r *Rules) { r.Discipline = "lottery" },

@@ -299,7 +299,7 @@ func (s *Simulator) enqueue(i int32, eligible int64) {
 	}
 	s.queue.Add(cluster.Request{
 		Job: i, Nodes: j.nodes, User: j.user, Limit: j.limit,
-		Submit: submit, Eligible: eligible, Static: j.static, Share: j.share,
+		Submit: submit, Eligible: eligible, Tier: j.tier, Static: j.static, Share: j.share,
 	})
 }
 

@@ -32,6 +32,7 @@ type job struct {
 	user     int32
 	after    int32 // index of the job to follow, or -1
 	rejected bool
+	tier     int
 	static   float64
 	think    int64
 	share    *cluster.Share // of each node, where nodes are of kinds
@@ -120,12 +121,9 @@ func (w *Workload) prepare(t *trace.Job, user int32) (job, error) {
 		return j, nil
 	}
 	j.nodes, j.share = int32(t.Nodes), share
-	j.static = float64(tier)*tierPoints + w.Config.Static(float64(t.Nodes)/float64(w.Config.Nodes), t.Priority)
+	j.tier, j.static = tier, w.Config.Static(float64(t.Nodes)/float64(w.Config.Nodes), t.Priority)
 	return j, nil
 }
-
-// tierPoints is more than any sum of points that is not of a tier.
-const tierPoints = 1e9
 
 // Accepts returns an error that wraps cluster.ErrOversize where a job can never
 // start.
@@ -173,7 +171,7 @@ func (w *Workload) Hash() string {
 			h.Write(b[:])
 		}
 		if j.share != nil {
-			fmt.Fprint(h, *j.share)
+			fmt.Fprint(h, *j.share, j.tier)
 		}
 	}
 	return fmt.Sprintf("%016x", h.Sum64())
