@@ -60,7 +60,7 @@ func detect(first []string) Format {
 }
 
 // isTabLog reports whether most lines are those of the original tool. Its run times are never
-// all whole numbers, unlike columns of sizes.
+// all whole numbers, unlike columns of sizes, and its loads none, unlike numbers of iterations.
 func isTabLog(lines []string) bool {
 	var fractions, tasks, loads int
 	for _, line := range lines {
@@ -70,7 +70,9 @@ func isTabLog(lines []string) bool {
 			continue
 		}
 		if len(one.Rows) == 0 {
-			loads++
+			if !areWhole(fields[:1]) {
+				loads++
+			}
 			continue
 		}
 		tasks++
@@ -97,7 +99,7 @@ func findLoads(lines []string) (loads []string, bad int) {
 		if !areNumbers(fields) || before != nil && len(fields) != len(before) {
 			return nil, i + 1
 		}
-		numbered = numbered && last > 0 && areWhole(fields[:last]) && !areWhole(fields[last:])
+		numbered = numbered && last > 0 && areWhole(fields[:last])
 		if before != nil {
 			numbered = numbered && follows(before[0], fields[0])
 			windows = windows && areEqual(before[1:], fields[:last])
@@ -111,7 +113,7 @@ func findLoads(lines []string) (loads []string, bad int) {
 	if len(loads) < 2 {
 		return nil, len(lines)
 	}
-	if windows {
+	if !numbered {
 		first := splitFields(lines[len(lines)-len(loads)])
 		loads = slices.Concat(first[:len(first)-1], loads)
 	}

@@ -47,6 +47,7 @@ func TestNoTasks(t *testing.T) {
 		"numbered iterations":         {numbered, "but a table of iteration loads"},
 		"their columns named":         {"iteration,load\n0,0.5\n1,0.75\n", "but a table of iteration loads"},
 		"a column of loads":           {"0.5\n0.75\n0.5\n", "but a table of iteration loads"},
+		"a gap in whole iterations":   {"1 10\n3 11\n4 12\n", "nor a table of iteration loads"},
 		"three numbers":               {"0.1,0.2,0.3\n", "nor a table of iteration loads"},
 		"words":                       {"hello world\n", "nor a table"},
 		"sizes where run times stand": {"7\t44544\t29696\t240\t760\t0.0977\n3\t29696\t44544\t880\t480\t0.3573\n", "nor a table"},
@@ -77,6 +78,9 @@ func TestReadLoads(t *testing.T) {
 	}{
 		"windows":            {"1,2,3\n2,3.0,1.5\n3,1.50,2.5\n", []float64{1, 2, 3, 1.5, 2.5}, ""},
 		"numbered":           {"5 80 40 0.5\n6 40 80 0.75\n", []float64{0.5, 0.75}, ""},
+		"whole loads":        {"5,80\n6,40\n7,60\n", []float64{80, 40, 60}, ""},
+		"named whole loads":  {"iteration load\n5 80\n6 40\n", []float64{80, 40}, ""},
+		"loads of a count":   {"iteration\tload\n0\t1\n1\t2\n2\t3\n", []float64{1, 2, 3}, ""},
 		"one column":         {"load\n1\n2\n", []float64{1, 2}, ""},
 		"tasks":              {LogHeader + "0,0,local,e,8,0,,0.1,,0.2,,,,\n2,0,local,e,8,0,,0.4,,0.3,,,,\n0,0,local,e,8,0,,0.3,,0.2,,,,\n", []float64{0.4, 0.3}, ""},
 		"the original's log": {"1\t8\t2600\t0.25\t0\n0.5\t0.0\n0.75\t0.4\n", []float64{0.5, 0.75}, ""},
