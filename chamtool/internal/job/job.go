@@ -97,11 +97,14 @@ func find(dir string) (map[int][fileKinds]string, error) {
 			if m == nil {
 				continue
 			}
-			if rank, err := strconv.Atoi(m[1]); err == nil {
-				of := files[rank]
-				of[kind] = filepath.Join(dir, e.Name())
-				files[rank] = of
+			rank, err := strconv.Atoi(m[1])
+			path := filepath.Join(dir, e.Name())
+			if err != nil || rank >= 1<<20 {
+				return nil, fmt.Errorf("%s: no job has a rank of this number", path)
 			}
+			of := files[rank]
+			of[kind] = path
+			files[rank] = of
 		}
 	}
 	return files, nil

@@ -187,3 +187,16 @@ func TestMemory(t *testing.T) {
 	}
 	runtime.KeepAlive(j)
 }
+
+// A file whose name has a rank beyond those of any job is refused by its name.
+func TestStrayRank(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"chamtool_rank_0.csv", "chamtool_rank_999999998.csv"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := job.Load(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), "chamtool_rank_999999998.csv: no job") {
+		t.Error(err)
+	}
+}

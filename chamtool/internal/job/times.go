@@ -32,7 +32,7 @@ type Times struct {
 type Efficiency struct {
 	Parallel      float64 `json:"parallel_efficiency"`
 	LoadBalance   float64 `json:"load_balance"`
-	RankBalance   float64 `json:"rank_balance"`   // the same of the ranks' mean threads
+	RankBalance   float64 `json:"rank_balance"`   // the same of the ranks' mean threads, each for all threads of its rank
 	ThreadBalance float64 `json:"thread_balance"` // LoadBalance over RankBalance
 	Communication float64 `json:"communication_efficiency"`
 }
@@ -139,7 +139,7 @@ func (j *Job) times() *Times {
 		return nil
 	}
 	t := &Times{}
-	var mostThread, mostRank, useful, loads float64
+	var mostThread, mostRank, useful float64
 	for _, r := range j.Ranks {
 		threads := threadTimes(r.Rank, r.Summary)
 		if len(threads) == 0 {
@@ -155,9 +155,7 @@ func (j *Job) times() *Times {
 		t.Ranks = append(t.Ranks, all)
 		t.Threads = append(t.Threads, threads...)
 		useful += all.Useful
-		load := all.Useful / float64(len(threads))
-		loads += load
-		mostRank = max(mostRank, load)
+		mostRank = max(mostRank, all.Useful/float64(len(threads)))
 	}
 	if !(mostThread > 0) {
 		return nil
@@ -169,8 +167,8 @@ func (j *Job) times() *Times {
 	t.Efficiency = &Efficiency{}
 	t.Parallel = useful / n / t.Wall
 	t.LoadBalance = useful / n / mostThread
-	t.RankBalance = loads / float64(len(t.Ranks)) / mostRank
-	t.ThreadBalance = t.LoadBalance / t.RankBalance
+	t.RankBalance = useful / n / mostRank
+	t.ThreadBalance = mostRank / mostThread
 	t.Communication = mostThread / t.Wall
 	return t
 }

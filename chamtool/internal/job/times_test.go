@@ -31,6 +31,17 @@ func hybrid() *Job {
 	return j
 }
 
+// No balance is above 1 where a rank has fewer threads than the others.
+func TestBalanceOfUnlikeRanks(t *testing.T) {
+	j := hybrid()
+	j.Ranks[0].Summary.Times = []summary.PlaceTime{place(0, "serial", "f.c:1", 8), place(0, "MPI alone", "f.c:9", 1)}
+	j.Ranks[1].Summary.Times[0].Seconds, j.Ranks[1].Summary.Times[1].Seconds = 1, 2
+	got := j.Figures().Times
+	if got.ThreadBalance > 1 || got.RankBalance > 1 || !near(got.ThreadBalance*got.RankBalance, got.LoadBalance) {
+		t.Errorf("%+v", got.Efficiency)
+	}
+}
+
 // The efficiencies are products of known loads, and each loss has the advice that fits its cause.
 func TestTimes(t *testing.T) {
 	f := hybrid().Figures()
@@ -135,7 +146,7 @@ func TestUnseenRanks(t *testing.T) {
 	}
 	j = hybrid()
 	j.Ranks[1].Summary.Times = []summary.PlaceTime{place(0, "serial", "", 9.5), place(0, "MPI alone", "f.c:9", 0.5)}
-	if f = j.Figures(); f.Times == nil || len(f.Times.Ranks) != 2 || !near(f.Times.RankBalance, (6.5+9.5)/2/9.5) {
+	if f = j.Figures(); f.Times == nil || len(f.Times.Ranks) != 2 || !near(f.Times.RankBalance, (2*6.5+9.5)/3/9.5) {
 		t.Errorf("%+v, %q", f.Times, f.Unknown)
 	}
 	j = hybrid()
