@@ -129,7 +129,7 @@ func TestRealLocks(t *testing.T) {
 	tool, _ := need(t)
 	program := filepath.Join(t.TempDir(), "locks")
 	compile(t, "", "clang", "-fopenmp", "-O1", "-g", "-Wall", "-Werror", "-o", program, "testdata/locks.c")
-	for kind, line := range map[string]int{"critical": 26, "ordered": 32, "lock": 38, "tasks": 47, "sleep": 54, "doacross": 60, "nest": 0} {
+	for kind, line := range map[string]int{"critical": 28, "ordered": 34, "lock": 40, "tasks": 49, "sleep": 56, "doacross": 62, "nest": 0, "test": 0, "alone": 0} {
 		t.Run(kind, func(t *testing.T) {
 			_, logs := underOMPT(t, []string{"LD_PRELOAD=" + tool}, program, kind)
 			j, err := job.Load(t.Context(), logs, nil)
@@ -137,7 +137,7 @@ func TestRealLocks(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := j.Figures()
-			computing := map[string][2]float64{"sleep": {0, 0.05}, "nest": {0.4, 0.55}}[kind] // of 150 times a millisecond
+			computing := map[string][2]float64{"sleep": {0, 0.05}, "nest": {0.4, 0.55}, "test": {0.4, 0.55}, "alone": {0.0001, 0.2}}[kind] // of 150 times a millisecond
 			if computing[1] == 0 {
 				computing = [2]float64{0.13, 0.2}
 			}
@@ -145,6 +145,9 @@ func TestRealLocks(t *testing.T) {
 				t.Errorf("%+v, want %v s of computing", r, computing)
 			}
 			if line == 0 {
+				if slices.ContainsFunc(f.Times.Losses, func(l job.Loss) bool { return strings.HasPrefix(l.Name, "waiting for the lock") }) {
+					t.Errorf("losses %+v, want none for a lock", f.Times.Losses)
+				}
 				return
 			}
 			name := fmt.Sprintf("waiting for the lock at locks:main (locks.c:%d)", line)
@@ -160,6 +163,21 @@ func TestRealLocks(t *testing.T) {
 				t.Errorf("graph %+v, tasks %v s and %v s for the lock in %v s", g, f.Seconds, wait, f.Times.Wall)
 			}
 		})
+	}
+}
+
+// The callbacks of locks are in the slowdown: that of a thread that does nothing but take one.
+func TestRealLockCost(t *testing.T) {
+	needOpenMP(t)
+	program := filepath.Join(t.TempDir(), "locks")
+	compile(t, "", "clang", "-fopenmp", "-O1", "-g", "-Wall", "-Werror", "-o", program, "testdata/locks.c")
+	_, logs := underOMPT(t, nil, program, "cheap")
+	j, err := job.Load(t.Context(), logs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := j.Figures().Times.Slowdown; s[1] < 1.15 {
+		t.Errorf("%v times slower", s)
 	}
 }
 

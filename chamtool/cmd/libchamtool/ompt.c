@@ -53,13 +53,15 @@ static inline uint64_t construct(uint64_t place) {
 
 // ---- the cost of callbacks ----------------------------------------------------
 
-enum { SAMPLED = 64, LONGEST_CALL = 100000 }; // one callback in so many; in a longer one, in ticks, the thread was stopped
+enum { SAMPLED = 61, LONGEST_CALL = 100000 }; // one callback in so many, of pairs both in turn; in a longer one, in ticks, the thread was stopped
 
 static inline uint64_t start_call(void) { return own_ring && own_ring->called++ % SAMPLED == 0 ? ticks() : 0; }
 
+// end_call counts a callback without what its stamps add to it.
 static inline void end_call(const uint64_t *start) {
-    uint64_t spent = *start ? ticks() - *start : 0;
-    if (spent && spent < LONGEST_CALL) add(&own_ring->calls, SAMPLED * spent);
+    if (!*start) return;
+    uint64_t at = ticks(), stamp = ticks() - at, spent = at - *start;
+    if (spent > stamp && spent < LONGEST_CALL) add(&own_ring->calls, SAMPLED * (spent - stamp));
 }
 
 // TIMED measures the rest of a function.
@@ -87,6 +89,7 @@ static uint64_t caller(void) {
 // on_work notes the taskloops that a thread is in, and the kinds of work-sharing in a region.
 static void on_work(int work, int endpoint, ompt_data *parallel, ompt_data *task, uint64_t count, const void *address) {
     (void)parallel, (void)task, (void)count;
+    TIMED;
     if (!on()) return;
     if (own_ring && own_ring->since) {
         _Atomic uint64_t *bits = &own_ring->computing->work;
@@ -190,6 +193,7 @@ static struct task *current_task(struct ring *r) {
 
 static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task, unsigned threads, unsigned number, int flags) {
     (void)task, (void)number;
+    TIMED;
     if (!(flags & OMPT_TASK_IMPLICIT)) return;
     struct region *region = parallel ? parallel->ptr : NULL;
     struct ring *r = on() ? my_ring() : NULL;
@@ -222,6 +226,7 @@ static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task,
 // forking thread runs at the end of the region.
 static void on_parallel_begin(ompt_data *task, const void *frame, ompt_data *parallel, unsigned threads, int flags, const void *address) {
     (void)task, (void)frame, (void)threads, (void)flags;
+    TIMED;
     struct ring *r;
     if (!begun && implicit_tasks == 0) { // the runtime reports no beginning of the first helper
         parallel->ptr = &helpers;
@@ -659,6 +664,7 @@ static void on_sync_wait(int kind, int endpoint, ompt_data *parallel, ompt_data 
 
 static void on_parallel_end(ompt_data *parallel, ompt_data *task, int flags, const void *address) {
     (void)task, (void)flags, (void)address;
+    TIMED;
     struct ring *r;
     if (!on() || !(r = my_ring())) return;
     struct region *region = parallel->ptr;
@@ -694,57 +700,79 @@ static int on_control(uint64_t command, uint64_t modifier, void *arg, const void
 // ---- locks --------------------------------------------------------------------
 
 static __thread struct {
-    uint64_t at;  // tick at which the thread came to a lock
-    int computed; // it computed until then
+    uint64_t at;    // tick at which the thread came to a lock
+    uint64_t since; // since which it computed then; 0 if it did not
+    uint64_t cpu;   // its CPU time then, in ns; 0 if it was not read
+    uint64_t last;  // tick at which it came to the last lock
 } locking;
 
-// begin_locking stops the thread's computing: it may spin until it has the lock.
-static void begin_locking(void) {
-    locking.at = ticks();
-    locking.computed = own_ring && own_ring->since;
-    if (locking.computed) stop_computing(own_ring, locking.at);
+enum { LOCK_BITS = 10 };
+static _Atomic(struct ring *) owners[1 << LOCK_BITS]; // of locks: the thread that took each last
+
+static inline _Atomic(struct ring *) *owner_of(uint64_t lock) { return &owners[lock * 0x9e3779b97f4a7c15 >> (64 - LOCK_BITS)]; }
+
+// is_others reports whether another thread took a lock last. A thread does not wait for a lock that
+// no other took since it had it.
+static inline int is_others(uint64_t lock) {
+    struct ring *owner = atomic_load_explicit(owner_of(lock), memory_order_relaxed);
+    return owner && owner != own_ring;
 }
 
-// end_locking counts the wait as one of the task that the thread is in.
-static void end_locking(uint64_t place) {
+// begin_locking notes that the thread comes to a lock. It may spin until it has the lock, or never
+// get it: a test that fails has no end. Its CPU time is read where that is little next to its time.
+static void begin_locking(int may_wait) {
+    struct ring *r = own_ring;
+    locking.at = ticks();
+    int is_rare = locking.at - locking.last >= LONG_TICKS;
+    locking.last = locking.at;
+    locking.since = r ? r->since : 0;
+    locking.cpu = (may_wait || is_rare) && locking.since && r->cpu_since ? nanoseconds(CLOCK_THREAD_CPUTIME_ID) : 0;
+}
+
+// end_locking counts a wait as one of the task that the thread is in.
+static void end_locking(int waited_for, uint64_t place) {
     struct ring *r;
-    if (!on() || !locking.at || !(r = my_ring())) return;
-    uint64_t at = ticks(), waited = at - locking.at;
+    uint64_t from = locking.at, at = ticks();
+    locking.at = 0;
+    if (!from || !waited_for || !on() || !(r = my_ring())) return;
     struct under_way *run = innermost(r);
     struct task *t = current_task(r);
-    pause_task(r, t, locking.at);
+    pause_task(r, t, from);
     resume_task(t, at);
-    run->inner += waited;
-    run->unreported += waited;
-    locking.at = 0;
-    if (!locking.computed) return;
-    add_time(r, TIME_LOCK, place_of(r, of_runtime(place) ? caller() : place), waited);
+    run->inner += at - from;
+    run->unreported += at - from;
+    if (!locking.since || r->since != locking.since) return;
+    r->cpu_since = locking.cpu ? r->cpu_since + nanoseconds(CLOCK_THREAD_CPUTIME_ID) - locking.cpu : 0;
+    stop_computing(r, from);
+    add_time(r, TIME_LOCK, place_of(r, of_runtime(place) ? caller() : place), at - from);
     start_computing(r, at);
 }
 
 static void on_mutex_acquire(int kind, unsigned hint, unsigned how, uint64_t lock, const void *address) {
-    (void)hint, (void)how, (void)lock, (void)address;
-    if (on() && kind != OMPT_TEST_LOCK && kind != OMPT_TEST_NEST_LOCK) begin_locking();
+    (void)hint, (void)how, (void)address;
+    TIMED;
+    locking.at = 0;
+    if (on() && kind != OMPT_TEST_LOCK && kind != OMPT_TEST_NEST_LOCK) begin_locking(is_others(lock));
 }
 
 static void on_mutex_acquired(int kind, uint64_t lock, const void *address) {
-    (void)kind, (void)lock;
-    end_locking((uint64_t)(uintptr_t)address);
-}
-
-// on_nest_lock hears of a lock that the thread has already, in place of on_mutex_acquired.
-static void on_nest_lock(int endpoint, uint64_t lock, const void *address) {
-    (void)lock;
-    if (endpoint == OMPT_BEGIN) end_locking((uint64_t)(uintptr_t)address);
+    (void)kind;
+    TIMED;
+    if (!on() || !my_ring()) return;
+    int waited_for = is_others(lock);
+    atomic_store_explicit(owner_of(lock), own_ring, memory_order_relaxed);
+    end_locking(waited_for, (uint64_t)(uintptr_t)address);
 }
 
 // __kmpc_doacross_wait waits for an earlier iteration of an ordered loop, which no event reports.
 EXPORT void __kmpc_doacross_wait(void *place, int32_t thread, const int64_t *iteration) {
     static void (*next)(void *, int32_t, const int64_t *);
     if (!next) next = (void (*)(void *, int32_t, const int64_t *))find_next("__kmpc_doacross_wait", "omp");
-    if (on()) begin_locking();
+    struct team *team = current_team();
+    int may_wait = !team || team->size > 1;
+    if (on()) begin_locking(may_wait);
     next(place, thread, iteration);
-    end_locking((uint64_t)(uintptr_t)__builtin_return_address(0));
+    end_locking(may_wait, (uint64_t)(uintptr_t)__builtin_return_address(0));
 }
 
 // ---- threads ----------------------------------------------------------------
@@ -822,7 +850,7 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
         {OMPT_IMPLICIT_TASK, (ompt_function)on_implicit_task, "implicit task"},
         {OMPT_TASK_CREATE, (ompt_function)on_task_create, "task create"}, {OMPT_TASK_SCHEDULE, (ompt_function)on_task_schedule, "task schedule"},
         {OMPT_WORK, (ompt_function)on_work, "work"}, {OMPT_SYNC_REGION_WAIT, (ompt_function)on_sync_wait, "wait"}, {OMPT_SYNC_REGION, (ompt_function)on_sync_region, "sync region"},
-        {OMPT_MUTEX_ACQUIRE, (ompt_function)on_mutex_acquire, "mutex acquire"}, {OMPT_MUTEX_ACQUIRED, (ompt_function)on_mutex_acquired, "mutex acquired"}, {OMPT_NEST_LOCK, (ompt_function)on_nest_lock, "nest lock"},
+        {OMPT_MUTEX_ACQUIRE, (ompt_function)on_mutex_acquire, "mutex acquire"}, {OMPT_MUTEX_ACQUIRED, (ompt_function)on_mutex_acquired, "mutex acquired"},
         {OMPT_CONTROL_TOOL, (ompt_function)on_control, "control tool"}, {OMPT_DEPENDENCES, (ompt_function)on_dependences, "dependences"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -830,7 +858,6 @@ static int initialize(ompt_lookup lookup, int device, ompt_data *data) {
             fprintf(stderr, "chamtool: rank %d: the OpenMP runtime does not report \"%s\"\n", tool.process.rank, all[i].name);
     return 1;
 }
-
 
 static void finalize(ompt_data *data) {
     (void)data;

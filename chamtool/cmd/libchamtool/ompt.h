@@ -31,7 +31,6 @@ enum { // ompt_callbacks_t
     OMPT_SYNC_REGION = 23,
     OMPT_MUTEX_ACQUIRE = 26,
     OMPT_MUTEX_ACQUIRED = 27,
-    OMPT_NEST_LOCK = 28,
 };
 
 enum { OMPT_BEGIN = 1, OMPT_END = 2 }; // ompt_scope_endpoint_t

@@ -59,6 +59,10 @@ void leave_regions(struct ring *r, uint64_t at) HIDDEN; // of the thread that fo
 void fork_region(struct ring *r, uint64_t place, uint64_t at) HIDDEN;
 void close_times(void) HIDDEN; // at the end of the program
 
+// LONG_TICKS is the mean length of a thread's last intervals of computing from which on their CPU
+// time is measured too, two system calls each: some ten microseconds.
+enum { LONG_TICKS = 50000 };
+
 enum { IN_CHILD = -1 };
 
 static inline int on(void) { return atomic_load_explicit(&tool.on, memory_order_relaxed) > 0; }

@@ -3,10 +3,6 @@
 #define _GNU_SOURCE
 #include "graph.h"
 
-// LONG_TICKS is the mean length of a thread's last intervals of computing from which on their CPU
-// time is measured too, two system calls each: some ten microseconds.
-enum { LONG_TICKS = 50000 };
-
 struct early early;
 
 // chamtool_early returns the time since it was last called, and when the tool began to start, once:

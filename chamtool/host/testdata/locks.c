@@ -1,6 +1,8 @@
 // Threads that exclude one another, a millisecond at a time: locks critical|ordered|lock|tasks|
-// sleep|doacross|nest. With several threads all but one wait; those of nest do not.
+// sleep|doacross|nest|test|alone|cheap. With several threads all but one wait; those of nest, test,
+// alone and cheap do not.
 #include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -70,6 +72,28 @@ int main(int argc, char **argv) {
             omp_set_nest_lock(&own);
             for (int i = 0; i < TIMES; i++) compute();
             omp_destroy_nest_lock(&own);
+        }
+    }
+    if (!strcmp(kind, "test")) {
+        omp_set_lock(&lock);
+#pragma omp parallel
+        {
+            if (omp_test_lock(&lock)) exit(1);
+            for (int i = 0; i < TIMES; i++) compute();
+        }
+        omp_unset_lock(&lock);
+    } else if (!strcmp(kind, "alone")) {
+        compute();
+#pragma omp parallel num_threads(1)
+        for (int i = 0; i < 1000 * TIMES; i++) {
+#pragma omp critical
+            argc++;
+        }
+    } else if (!strcmp(kind, "cheap")) {
+#pragma omp parallel num_threads(1)
+        for (int i = 0; i < 20000 * TIMES; i++) {
+#pragma omp critical
+            argc++;
         }
     }
     omp_destroy_lock(&lock);
