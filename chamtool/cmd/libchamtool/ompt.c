@@ -700,10 +700,10 @@ static int on_control(uint64_t command, uint64_t modifier, void *arg, const void
 // ---- locks --------------------------------------------------------------------
 
 static __thread struct {
-    uint64_t at;    // tick at which the thread came to a lock
+    uint64_t at;    // tick at which the thread tries to take a lock; 0 outside of that
     uint64_t since; // since which it computed then; 0 if it did not
     uint64_t cpu;   // its CPU time then, in ns; 0 if it was not read
-    uint64_t last;  // tick at which it came to the last lock
+    uint64_t last;  // tick of its last attempt to take a lock
 } locking;
 
 enum { LOCK_BITS = 10 };
@@ -711,14 +711,13 @@ static _Atomic(struct ring *) owners[1 << LOCK_BITS]; // of locks: the thread th
 
 static inline _Atomic(struct ring *) *owner_of(uint64_t lock) { return &owners[lock * 0x9e3779b97f4a7c15 >> (64 - LOCK_BITS)]; }
 
-// is_others reports whether another thread took a lock last. A thread does not wait for a lock that
-// no other took since it had it.
+// is_others reports whether another thread took a lock last; otherwise there is no wait for it.
 static inline int is_others(uint64_t lock) {
     struct ring *owner = atomic_load_explicit(owner_of(lock), memory_order_relaxed);
     return owner && owner != own_ring;
 }
 
-// begin_locking notes that the thread comes to a lock. It may spin until it has the lock, or never
+// begin_locking notes that the thread tries to take a lock. It may spin until it has it, or never
 // get it: a test that fails has no end. Its CPU time is read where that is little next to its time.
 static void begin_locking(int may_wait) {
     struct ring *r = own_ring;

@@ -34,8 +34,8 @@ func hybrid() *Job {
 // No balance is above 1 where a rank has fewer threads than the others.
 func TestBalanceOfUnlikeRanks(t *testing.T) {
 	j := hybrid()
-	j.Ranks[0].Summary.Times = []summary.PlaceTime{place(0, "serial", "f.c:1", 8), place(0, "MPI alone", "f.c:9", 1)}
-	j.Ranks[1].Summary.Times[0].Seconds, j.Ranks[1].Summary.Times[1].Seconds = 1, 2
+	j.Ranks[0].Summary.Times = []summary.PlaceTime{place(0, "serial", "f.c:1", 1), place(0, "MPI alone", "f.c:9", 8)}
+	j.Ranks[1].Summary.Times[0].Seconds, j.Ranks[1].Summary.Times[1].Seconds = 3, 4
 	got := j.Figures().Times
 	if got.ThreadBalance > 1 || got.RankBalance > 1 || !near(got.ThreadBalance*got.RankBalance, got.LoadBalance) {
 		t.Errorf("%+v", got.Efficiency)
