@@ -176,7 +176,7 @@ func TestRealLockCost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := j.Figures().Times.Slowdown; s[1] < 1.15 {
+	if s := j.Figures().Times.Slowdown; s[1] < 1.05 {
 		t.Errorf("%v times slower", s)
 	}
 }
