@@ -203,7 +203,7 @@ func (r *running) report(ctx context.Context, env *cli.Env, runtime launch.Runti
 		} else if found, _ := filepath.Glob(filepath.Join(logs, "*rank_*")); len(found) > 0 {
 			reason = unread(logs)
 		}
-		_, err = fmt.Fprintf(env.Stdout, "%s: no tasks to report: %s\n", program, reason)
+		_, err = fmt.Fprintf(env.Stderr, "%s: no tasks to report: %s\n", program, reason)
 		return err
 	}
 	if err != nil {

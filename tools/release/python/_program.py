@@ -232,15 +232,20 @@ def ask(
     """
     if isinstance(timeout, datetime.timedelta):
         timeout = timeout.total_seconds()
+    seconds = None if timeout is None else float(timeout)
+    if seconds is not None and not seconds >= 0:
+        raise ValueError("timeout: want seconds or a timedelta, got %r" % (timeout,))
+    if seconds is not None and seconds > 2e6:
+        seconds = None  # longer than the system waits for an answer
     with tempfile.TemporaryDirectory() as scratch:
         arguments = [program(), *command, "--json"]
         for name, value in flags.items():
             arguments += _options(name, value, scratch)
-        if dashes and not all(str(w).endswith((".yaml", ".yml", ".json")) for w in words):
+        texts = [_word(w, scratch) for w in words if w is not None]
+        if dashes and not all(t.endswith((".yaml", ".yml", ".json")) for t in texts) or not dashes and any(t.startswith("-") for t in texts):
             arguments.append("--")
-        arguments += [_word(w, scratch) for w in words if w is not None]
-        answer, last, code = _run(arguments, None if timeout is None else float(timeout))
-    if not code:
+        answer, last, code = _run(arguments + texts, seconds)
+    if not code and answer.strip():
         _tell(last)
         return typing.cast(T, _read(kind, json.loads(answer)))
     printed = None
@@ -338,6 +343,8 @@ def _options(name: str, value: object, scratch: str) -> typing.List[str]:
         value = value.tolist()  # a number or a list, where numpy's are none of Python's
     if value is None:
         return []
+    if isinstance(value, _Bare):
+        return [flag]
     if isinstance(value, bool):
         return ["%s=%s" % (flag, str(value).lower())]
     if isinstance(value, datetime.timedelta):
@@ -356,6 +363,17 @@ def _options(name: str, value: object, scratch: str) -> typing.List[str]:
         return ["%s=%s" % (flag, _word(value, scratch))]
     except TypeError:
         raise TypeError("%s: a %s is no value of a flag" % (name.replace("-", "_"), type(value).__name__)) from None
+
+
+class _Bare:
+    """Stands for a flag without a value."""
+
+
+def as_bare(value: object) -> object:
+    """Returns a value that may be True for the flag alone, or False for none."""
+    if isinstance(value, bool):
+        return _Bare() if value else None
+    return value
 
 
 def as_duration(name: str, value: object) -> object:

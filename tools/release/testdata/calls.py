@@ -39,6 +39,8 @@ assert job.asked == "4 nodes, limit 12h" and job.handover is not None and job.ha
 assert job.by is not None and job.chance is not None and 0 <= job.chance <= 1
 again = mirage.when("month.log", at=job.at, job_nodes=4, job_limit="12h", by=job.by, no_cache=True)
 assert again.start == job.start, (again, job)
+alone = mirage.when("month.log", at=noon, job_nodes=4, job_limit="12h", curve=True, no_cache=True).handover
+assert alone is not None and alone.overlap_cost == 1 and mirage.when("month.log", at=noon, job_nodes=4, job_limit="12h", curve=False).handover is None
 points = job.handover.chance_by.to_frame()
 assert list(points.columns) == ["seconds", "chance"] and len(points) > 5, points
 assert mirage.log_stats("month.log").first_submit.utcoffset() is not None
@@ -66,6 +68,16 @@ except TimeoutError as e:
     assert isinstance(e, mirage.ProgramError) and "0.1 s" in e.message, e
 else:
     raise AssertionError("no timeout")
+pathlib.Path("month.log").rename("-month.log")
+assert mirage.log_stats("-month.log", timeout=float("inf")).first_submit.utcoffset() is not None
+pathlib.Path("-month.log").rename("month.log")
+for wrong in [float("nan"), -1]:
+    try:
+        mirage.log_stats("month.log", timeout=wrong)
+    except ValueError as e:
+        assert str(e).startswith("timeout: "), e
+    else:
+        raise AssertionError("a timeout of %r" % wrong)
 
 # Wrong arguments and failures carry the program's line, and print nothing else.
 shown = io.StringIO()
