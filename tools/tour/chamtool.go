@@ -19,7 +19,7 @@ func chamTool(ctx context.Context, s *Stage) Chapter {
 	s.env = []string{"CHAMTOOL_HOME=home", "CHAMTOOL_LOG_DIR=logs", "CHAMTOOL_CALIBRATE=2"} // start without earlier data
 	s.run(ctx, "chamtool", "host", "--tool", library, "--", "--threads", "1", "--tasks", "600", "--iterations", "5", "--work", "matrix", "--sizes", "24,32,40,48,56,64,72,80,88,96,104,112,120,128,136,144,152,160")
 	const log = "logs/chamtool_rank_0.csv"
-	s.run(ctx, "chamtool", "replay", "--format", "csv", log, "--plot", "predicted.svg")
+	s.run(ctx, "chamtool", "replay", log, "--plot", "predicted.svg")
 	var summary struct {
 		Tool float64 `json:"tool_cpu_percent"`
 	}
