@@ -327,9 +327,9 @@ bool queue_sync_by(struct mark now) {
     return true;
 }
 
-/* Device time of a kernel. */
+/* Device time of a kernel, above 0: one below the resolution of the clock was not measured. */
 static double kernel_ns(const struct queue *q) {
-    return q->pace.kernels ? (double)q->pace.ns / (double)q->pace.kernels : KERNEL_NS;
+    return q->pace.kernels && q->pace.ns ? (double)q->pace.ns / (double)q->pace.kernels : KERNEL_NS;
 }
 
 static void add_pace(struct queue *q, struct span s) {

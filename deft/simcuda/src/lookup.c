@@ -5,7 +5,7 @@
 
 #include "simcuda.h"
 
-/* Declares the entry points under other names: their parameters are of no interest here. */
+/* Declares the entry points under other names and without parameters: only addresses are taken. */
 #define AT(f) void at_##f(void) __asm__(#f);
 #define ONE(base, since, f) AT(f)
 #define TWO(base, since, f, second) AT(f) AT(second)

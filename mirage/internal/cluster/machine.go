@@ -74,7 +74,7 @@ type Place struct {
 	CPUs  int32 // in all
 }
 
-// Layout is a machine whose nodes are of kinds, node by node.
+// Layout describes each node of a machine with nodes of several kinds.
 type Layout struct {
 	nodes      []Amount
 	members    map[string][]bool // nodes of each partition

@@ -141,7 +141,7 @@ func (p *Profile) reserve(from, to int64, nodes int) {
 	}
 }
 
-// board is a profile of a machine whose nodes are of kinds: what will be free on
+// board is the profile of a machine with nodes of several kinds. It holds the free amounts of
 // each node from now on.
 type board struct {
 	layout *Layout

@@ -325,7 +325,7 @@ func (p *parser) swfMore(j *Job, fields [][]byte, v [swfFields]int64, procs int6
 // ErrMachines is returned when a file of machines makes no sense.
 var ErrMachines = errors.New("invalid .machines file")
 
-// Machines is a group of equal nodes of the machine that a log is of.
+// Machines is a group of equal nodes of the machine on which a log was recorded.
 type Machines struct {
 	Name  string
 	Nodes int
