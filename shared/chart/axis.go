@@ -22,8 +22,8 @@ func (s *span) add(values ...float64) {
 	}
 }
 
-// apply sets the ends of an axis to the values plus a small margin. It starts at
-// zero if zero is near and no value is below it.
+// apply sets the ends of an axis to the values plus a small margin. A linear axis starts
+// at zero if no value is below it.
 func (s span) apply(a *plot.Axis, log bool, what string) error {
 	if log {
 		if s.low <= 0 {
@@ -38,7 +38,7 @@ func (s span) apply(a *plot.Axis, log bool, what string) error {
 		room = max(math.Abs(s.high)*0.05, 0.5)
 	}
 	a.Min, a.Max = s.low-room, s.high+room
-	if s.low >= 0 && s.low < 0.5*s.high || s.low == 0 {
+	if s.low >= 0 {
 		a.Min = 0
 	}
 	return nil

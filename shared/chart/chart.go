@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -51,23 +52,19 @@ type Frame struct {
 	X, Y string
 	// LogX and LogY make an axis logarithmic.
 	LogX, LogY bool
-	// WidthInches and HeightInches are the size of the image; 0 means a size
-	// that suits the chart.
-	WidthInches, HeightInches float64
 }
 
 // drawing is a chart made of plot elements.
 type drawing struct {
 	plot   *plot.Plot
 	frame  Frame
+	square bool
 	legend []entry
 }
 
 const (
-	imageDPI      = 144
-	jpegQuality   = 95 // lines keep sharp edges
-	defaultWidth  = 7
-	defaultHeight = 4.2
+	imageDPI    = 144
+	jpegQuality = 95 // lines keep sharp edges
 )
 
 // SVG writes the chart as an SVG document.
@@ -109,13 +106,23 @@ func writeImage(w io.Writer, c Chart, encode func(io.Writer, image.Image) error)
 // formats holds the writers by the file name's extension.
 var formats = map[string]func(io.Writer, Chart) error{".svg": SVG, ".png": PNG, ".jpg": JPEG, ".jpeg": JPEG}
 
+// Check returns an error if no chart can be saved to a path: its extension names no form, or its
+// directory does not exist.
+func Check(path string) error {
+	if formats[strings.ToLower(filepath.Ext(path))] == nil {
+		return fmt.Errorf("%s: %w (want .svg, .png or .jpg)", path, ErrFormat)
+	}
+	_, err := os.Stat(filepath.Dir(path))
+	return err
+}
+
 // Save writes the chart to a file, as SVG, PNG or JPEG by the file name's extension, .svg,
 // .png or .jpg. The file appears complete or not at all.
 func Save(path string, c Chart) error {
-	write := formats[strings.ToLower(filepath.Ext(path))]
-	if write == nil {
-		return fmt.Errorf("%s: %w (want .svg, .png or .jpg)", path, ErrFormat)
+	if err := Check(path); err != nil {
+		return err
 	}
+	write := formats[strings.ToLower(filepath.Ext(path))]
 	if err := file.Write(path, func(w io.Writer) error { return write(w, c) }); err != nil {
 		return fmt.Errorf("chart %s: %w", path, err)
 	}
@@ -123,14 +130,10 @@ func Save(path string, c Chart) error {
 }
 
 func (d *drawing) size() (width, height vg.Length) {
-	w, h := d.frame.WidthInches, d.frame.HeightInches
-	if !(w > 0) {
-		w = defaultWidth
+	if d.square {
+		return 5.2 * vg.Inch, 5.2 * vg.Inch
 	}
-	if !(h > 0) {
-		h = defaultHeight
-	}
-	return vg.Length(w) * vg.Inch, vg.Length(h) * vg.Inch
+	return 7 * vg.Inch, 4.2 * vg.Inch
 }
 
 // finite checks the values of one series.

@@ -128,10 +128,10 @@ func (c Lines) addLine(d *drawing, i int, s Series) error {
 	}
 	l.LineStyle = stroke(i)
 	d.plot.Add(l)
-	if len(s.X) > 1 {
+	if len(s.X) > mostMarks {
 		return nil
 	}
-	dot, err := plotter.NewScatter(xys) // a line of one point is a dot
+	dot, err := plotter.NewScatter(xys)
 	if err != nil {
 		return fmt.Errorf("series %q: %w", s.Name, err)
 	}
@@ -139,6 +139,9 @@ func (c Lines) addLine(d *drawing, i int, s Series) error {
 	d.plot.Add(dot)
 	return nil
 }
+
+// mostMarks is the largest number of points of a line that have a mark each.
+const mostMarks = 40
 
 // mostPoints is the largest number of points that is drawn for a line.
 const mostPoints = 4000

@@ -24,10 +24,7 @@ func (c Scatter) drawing() (*drawing, error) {
 	if c.Identity && c.LogX != c.LogY {
 		return nil, fmt.Errorf("the line y = x needs both axes logarithmic or none: %w", ErrLogScale)
 	}
-	if c.Identity && c.WidthInches == 0 && c.HeightInches == 0 {
-		c.WidthInches, c.HeightInches = 5.2, 5.2
-	}
-	d := &drawing{plot: newPlot(c.Frame), frame: c.Frame}
+	d := &drawing{plot: newPlot(c.Frame), frame: c.Frame, square: c.Identity}
 	if err := c.setAxes(d); err != nil {
 		return nil, err
 	}

@@ -1,11 +1,13 @@
 package cli
 
 import (
-	"encoding/json"
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Command describes a command for programs that generate code from it.
@@ -48,9 +50,7 @@ func Describe(root *cobra.Command) (commands []Command) {
 			}
 			_, list := f.Value.(pflag.SliceValue)
 			kind, usage := pflag.UnquoteUsage(f)
-			if kind == "" {
-				kind = f.Value.Type()
-			}
+			kind = cmp.Or(kind, f.Value.Type())
 			required := len(f.Annotations[cobra.BashCompOneRequiredFlag]) > 0
 			var values []string
 			if complete, ok := c.GetFlagCompletionFunc(f.Name); ok && kind != "KEY=VALUE" {
@@ -76,9 +76,7 @@ func newDescribeCommand(root *cobra.Command) *cobra.Command {
 		Short:  "print the commands and their flags as JSON",
 		Hidden: true,
 		RunE: func(c *cobra.Command, _ []string) error {
-			to := json.NewEncoder(c.OutOrStdout())
-			to.SetIndent("", "  ")
-			return to.Encode(Describe(root))
+			return file.EncodeJSON(c.OutOrStdout(), Describe(root))
 		},
 	}
 }

@@ -103,6 +103,13 @@ func endWithParent(parent string) {
 	}
 }
 
+// IsForeign reports whether a home belongs to the user who started this process by sudo -E. Files
+// of root there would be closed to the user.
+func IsForeign(home string) bool {
+	var s unix.Stat_t
+	return unix.Geteuid() == 0 && unix.Stat(home, &s) == nil && s.Uid != 0 && os.Getenv("SUDO_UID") == strconv.Itoa(int(s.Uid))
+}
+
 // stateDirectory returns the user's state directory, or the reason that there is
 // none. The root directory is not accepted as a home, and a home that does not
 // exist is not created.
@@ -116,6 +123,8 @@ func stateDirectory(state, home string) (dir, none string) {
 		return "", "HOME is /, which is no user's; XDG_STATE_HOME names another directory"
 	case err != nil:
 		return "", fmt.Sprintf("HOME: %v", err)
+	case IsForeign(home):
+		return "", fmt.Sprintf("HOME: %s is another user's", home)
 	case !info.IsDir():
 		return "", fmt.Sprintf("HOME: %s is not a directory", home)
 	}

@@ -49,7 +49,7 @@ var (
 )
 
 func yamlText(e *yaml.TypeError) string {
-	wants := map[string]string{"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false", "string": "a text"}
+	wants := map[string]string{"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false", "string": "a text", "time.Duration": "a duration such as 90s or 1h30m"}
 	var texts []string
 	for _, text := range e.Errors {
 		text = yamlField.ReplaceAllString(text, "no such entry: $1")
@@ -73,7 +73,7 @@ func flagText(e *pflag.InvalidValueError) string {
 	if number := (*strconv.NumError)(nil); errors.As(cause, &number) {
 		return fmt.Sprintf("%s: %v", name, cause)
 	}
-	if e.GetFlag().Value.Type() == "duration" {
+	if strings.HasPrefix(cause.Error(), "time: ") {
 		return fmt.Sprintf("%s: %q is not a duration such as 90s or 1h30m", name, e.GetValue())
 	}
 	if strings.Contains(cause.Error(), e.GetValue()) {

@@ -36,6 +36,7 @@ func TestErrorText(t *testing.T) {
 			N int
 			L []string
 			M map[string]int
+			D time.Duration
 		}
 		dec := yaml.NewDecoder(strings.NewReader(text))
 		dec.KnownFields(true)
@@ -58,6 +59,7 @@ func TestErrorText(t *testing.T) {
 		{large, `"1e999" is out of range`},
 		{document("n: many\nl: 3"), "f.yaml: line 1: want a whole number, found many; line 2: want a list, found 3"},
 		{document("n: 1\nevery: 3"), "f.yaml: line 2: no such entry: every"},
+		{document("d: 10"), "f.yaml: line 1: want a duration such as 90s or 1h30m, found 10"},
 		{document("m: [1]"), "f.yaml: line 1: want a section of names and values"},
 		{fmt.Errorf("f: %w", io.ErrUnexpectedEOF), "f: it ends early"},
 		{flag("--n=many"), `--n: "many" is not a whole number`},

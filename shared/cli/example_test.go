@@ -33,7 +33,7 @@ func Example() {
 	//   }
 	// }
 	// exit code 0
-	// wait: accepts 1 arg(s), received 0
+	// wait: have 0 arguments; usage: wait HOST [flags]
 	// exit code 2
 }
 

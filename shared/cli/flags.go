@@ -26,11 +26,7 @@ func must(err error) {
 // Values declares all values that a flag of c takes. Shell completion offers them; for a
 // list, after each comma too. It panics if c does not have the flag.
 func Values[S ~string](c *cobra.Command, flag string, values ...S) {
-	f := c.Flag(flag)
-	if f == nil {
-		panic("no flag --" + flag)
-	}
-	_, list := f.Value.(pflag.SliceValue)
+	_, list := c.Flag(flag).Value.(pflag.SliceValue)
 	complete := func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		before := ""
 		if i := strings.LastIndexByte(typed, ','); list && i >= 0 {

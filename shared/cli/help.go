@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -28,9 +29,7 @@ func annotate(c *cobra.Command, more map[string]string) {
 func First(c *cobra.Command, flags ...string) {
 	c.Flags().SortFlags = false
 	for _, name := range flags {
-		if err := c.Flags().SetAnnotation(name, important, nil); err != nil {
-			panic(err)
-		}
+		must(c.Flags().SetAnnotation(name, important, nil))
 	}
 }
 
@@ -57,7 +56,7 @@ func usage(c *cobra.Command) error { return showUsage(c, "") }
 
 func showUsage(c *cobra.Command, settings string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Usage:\n  %s\n", use(c))
+	fmt.Fprintf(&b, "Usage:\n  %s\n", c.UseLine())
 	if c.HasExample() {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", strings.TrimRight(c.Example, "\n"))
 	}
@@ -106,13 +105,6 @@ func settingUsages(c *cobra.Command, settings string) string {
 	return b.String() + "\n"
 }
 
-func use(c *cobra.Command) string {
-	if c.HasAvailableSubCommands() && !c.Runnable() {
-		return c.CommandPath() + " [command]"
-	}
-	return c.UseLine()
-}
-
 // suggestion returns a hint at the known name that is closest to an unknown one, or
 // "".
 func suggestion(name string, names []string) string {
@@ -149,7 +141,8 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// unknownFlag adds a suggestion to cobra's error about a flag.
+// unknownFlag returns the error about a flag that does not exist, with a suggestion, or
+// has no value.
 func unknownFlag(c *cobra.Command, err error) error {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -157,9 +150,16 @@ func unknownFlag(c *cobra.Command, err error) error {
 			names = append(names, "--"+f.Name)
 		}
 	})
-	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: ")
-	if !unknown {
+	if e := (*pflag.ValueRequiredError)(nil); errors.As(err, &e) {
+		return Usagef("--%s wants a value; see %s -h", e.GetFlag().Name, c.CommandPath())
+	}
+	e := (*pflag.NotExistError)(nil)
+	if !errors.As(err, &e) {
 		return &UsageError{err}
 	}
-	return Usagef("%w%s; see %s -h", err, suggestion(name, names), c.CommandPath())
+	name := "--" + e.GetSpecifiedName()
+	if e.GetSpecifiedShortnames() != "" {
+		name = name[1:]
+	}
+	return Usagef("unknown flag: %s%s; see %s -h", name, suggestion(name, names), c.CommandPath())
 }

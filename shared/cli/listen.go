@@ -40,7 +40,7 @@ type Listener struct {
 
 // Flags adds the listener's flags to c; addr is the default address.
 func (l *Listener) Flags(c *cobra.Command, addr string) {
-	c.Flags().StringVar(&l.addr, "addr", addr, "address to listen on")
+	c.Flags().StringVar(&l.addr, "address", addr, "address to listen on")
 	c.Flags().StringVar(&l.file, "address-file", "", "file to write the URL to once it listens, for a port that the system chose")
 	OutputFile(c, "address-file")
 	c.Flags().StringVar(&l.cert, "tls-cert", "", "certificate (PEM), to serve HTTPS")
@@ -50,12 +50,9 @@ func (l *Listener) Flags(c *cobra.Command, addr string) {
 
 // keyPair reads the certificate and its key.
 func (l Listener) keyPair() (tls.Certificate, error) {
-	cert, err := file.ReadAll(l.cert)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	key, err := file.ReadAll(l.key)
-	if err != nil {
+	cert, err1 := file.ReadAll(l.cert)
+	key, err2 := file.ReadAll(l.key)
+	if err := cmp.Or(err1, err2); err != nil {
 		return tls.Certificate{}, err
 	}
 	return tls.X509KeyPair(cert, key)
@@ -97,7 +94,7 @@ func (l Listener) Serve(ctx context.Context, env *Env, s *http.Server) error {
 	}
 	switch at, ok := socket.Addr().(*net.TCPAddr); {
 	case ok && at.IP.IsLoopback():
-		env.Log.Infof("only this machine can reach it; --addr :%d opens it to others", at.Port)
+		env.Log.Infof("only this machine can reach it; --address :%d opens it to others", at.Port)
 	case !l.Guarded:
 		env.Log.Warn("no token is set: everyone who can reach this machine can use the service")
 	}

@@ -42,6 +42,7 @@ func (o *Output) Flags(c *cobra.Command, answer any) {
 	c.Flags().StringVar(&o.csv, "csv", "", "write the table to this CSV file; - is standard output")
 	must(c.MarkFlagFilename("csv", "csv"))
 	OutputFile(c, "csv")
+	c.MarkFlagsMutuallyExclusive("json", "csv")
 }
 
 // jsonFlag is the flag --json, which knows the answers of its command.
@@ -53,8 +54,20 @@ type jsonFlag struct {
 // PlotFlag adds --plot, for an answer that has a chart.
 func (o *Output) PlotFlag(c *cobra.Command, what string) {
 	c.Flags().StringVar(&o.plot, "plot", "", "draw "+what+" to this file, .svg, .png or .jpg")
+	c.Flag("plot").Value = plotFlag{c.Flag("plot").Value}
 	must(c.MarkFlagFilename("plot", "svg", "png"))
 	OutputFile(c, "plot")
+}
+
+// plotFlag is the flag --plot, which refuses a file that no chart can be saved to.
+type plotFlag struct{ pflag.Value }
+
+// Set takes the path of a file.
+func (f plotFlag) Set(path string) error {
+	if err := chart.Check(path); path != "" && err != nil {
+		return err
+	}
+	return f.Value.Set(path)
 }
 
 // JSON reports whether --json was given, for commands that stream their answers.

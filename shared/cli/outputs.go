@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/foretime/foretime/shared/file"
 )
 
 // Annotations of flags and commands.
@@ -21,9 +24,7 @@ const (
 // if c does not have a flag.
 func OutputFile(c *cobra.Command, flags ...string) {
 	for _, name := range flags {
-		if err := c.Flags().SetAnnotation(name, outputFlag, []string{"true"}); err != nil {
-			panic(err)
-		}
+		must(c.Flags().SetAnnotation(name, outputFlag, []string{"true"}))
 	}
 }
 
@@ -36,8 +37,8 @@ type named struct{ how, path string }
 
 // guardInputs rejects a command line with an output that is also an input, or with
 // two outputs that are one file. Every existing file that an argument or flag names
-// is an input, together with its [Env.Companions]. It also rejects a default output
-// that exists: the user did not name it.
+// is an input, together with its [Env.Companions]. It also rejects an output whose
+// directory takes no file, and a default output that exists: the user did not name it.
 func (e *Env) guardInputs(c *cobra.Command, args []string) error {
 	e.inputs, e.outputs = nil, nil
 	var err error
@@ -51,6 +52,9 @@ func (e *Env) guardInputs(c *cobra.Command, args []string) error {
 			err = Usagef("%s exists: --%s %s replaces it, another name keeps it", value, f.Name, value)
 		default:
 			e.outputs = append(e.outputs, named{"--" + f.Name, value})
+			if f.Changed && !exists(value) {
+				err = cmp.Or(err, file.TryWrite(value))
+			}
 		}
 	})
 	if err != nil {
@@ -71,14 +75,11 @@ func (e *Env) guardInputs(c *cobra.Command, args []string) error {
 		}
 	}
 	for i, out := range e.outputs {
-		if err := out.collides(e.inputs); err != nil {
-			return err
-		}
 		if err := out.repeats(e.outputs[:i]); err != nil {
 			return err
 		}
 	}
-	return nil
+	return e.checkOutputs()
 }
 
 // Input declares files that the command reads although its command line does not
@@ -88,7 +89,7 @@ func (e *Env) Input(paths ...string) error {
 	for _, path := range paths {
 		e.inputs = append(e.inputs, named{"", path})
 	}
-	return e.check(e.outputs)
+	return e.checkOutputs()
 }
 
 // Output declares files that the command writes although its command line does not
@@ -103,11 +104,12 @@ func (e *Env) Output(paths ...string) error {
 		}
 		e.outputs = append(e.outputs, out)
 	}
-	return e.check(e.outputs)
+	return e.checkOutputs()
 }
 
-func (e *Env) check(outputs []named) error {
-	for _, out := range outputs {
+// checkOutputs returns a *UsageError if an output is one of the inputs.
+func (e *Env) checkOutputs() error {
+	for _, out := range e.outputs {
 		if err := out.collides(e.inputs); err != nil {
 			return err
 		}

@@ -30,8 +30,6 @@ func TestOutputs(t *testing.T) {
 		{"in.csv --out new.csv", ""},
 		{"in.csv --out other.csv", ""}, // replaced on the user's request
 		{"in.csv --out -", ""},
-		{"in.csv --out /dev/null --csv /dev/null", ""},
-		{"new.csv --out new.csv", ""}, // no input yet: the command reports it
 		{"in.csv --out in.csv", "--out in.csv: it would replace an input of this command, in.csv"},
 		{"in.csv --csv ./in.csv", "--csv ./in.csv"},
 		{"in.csv --csv hard.csv", "--csv hard.csv"},
@@ -100,5 +98,36 @@ func TestOutputs(t *testing.T) {
 		if c.want == "" && (code != ExitDone || !ran) || c.want != "" && (code != ExitUsage || ran || !strings.Contains(b.String(), c.want)) {
 			t.Errorf("%s: exit code %d, ran %v, %q, want %q", c.args, code, ran, b.String(), c.want)
 		}
+	}
+}
+
+// TestOutputDirectory checks that an output whose directory takes no file is an error before
+// the command runs, and that the check leaves no file.
+func TestOutputDirectory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("file", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("none/new.csv", "link"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ path, want string }{
+		{"none/new.csv", "prog: open none/new.csv: no such file or directory\n"},
+		{"file/new.csv", "prog: open file/new.csv: not a directory\n"},
+		{"link", "prog: open ./none/new.csv: no such file or directory\n"},
+		{"new.csv", ""},
+	} {
+		var b bytes.Buffer
+		ran := false
+		root := &cobra.Command{Use: "prog", Run: func(*cobra.Command, []string) { ran = true }}
+		root.Flags().String("out", "", "")
+		OutputFile(root, "out")
+		code := Run(t.Context(), NewEnv(nil, &b, &b), root, []string{"--out", c.path})
+		if ran != (c.want == "") || ran != (code == ExitDone) || b.String() != c.want {
+			t.Errorf("%s: exit code %d, ran %v, %q, want %q", c.path, code, ran, b.String(), c.want)
+		}
+	}
+	if left, err := os.ReadDir("."); err != nil || len(left) != 2 {
+		t.Errorf("left %v, %v", left, err)
 	}
 }

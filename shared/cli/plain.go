@@ -89,18 +89,13 @@ func plainArgument(arg any) any {
 // number is unchanged.
 func cellText(s string) string {
 	s = Plain(s)
-	if s == "" || s == "-" || !strings.ContainsRune("=+-@\uff1d\uff0b\uff0d\uff20", firstRune(s)) {
+	if s == "-" || strings.IndexAny(s, "=+-@\uff1d\uff0b\uff0d\uff20") != 0 {
 		return s
 	}
 	if _, err := strconv.ParseFloat(s, 64); err == nil {
 		return s
 	}
 	return "'" + s
-}
-
-func firstRune(s string) rune {
-	r, _ := utf8.DecodeRuneInString(s)
-	return r
 }
 
 // plainJSON escapes the characters of JSON that a terminal would interpret; JSON

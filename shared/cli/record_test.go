@@ -99,6 +99,19 @@ func TestNoRecord(t *testing.T) {
 			t.Errorf("%q %q: %q %q", c.state, c.home, state, none)
 		}
 	}
+	if os.Geteuid() == 0 { // of a user's home, as under sudo -E
+		home := t.TempDir()
+		if err := os.Chown(home, 1, 1); err != nil {
+			t.Fatal(err)
+		}
+		if state, _ := stateDirectory("", home); state == "" {
+			t.Error("no state in the home of root in a container, which has another owner")
+		}
+		t.Setenv("SUDO_UID", "1")
+		if state, none := stateDirectory("", home); state != "" || !strings.Contains(none, "another user's") {
+			t.Errorf("the home of another user: %q %q", state, none)
+		}
+	}
 	var b bytes.Buffer
 	env := NewEnv(nil, &b, &b)
 	env.Stateless = "HOME is /"

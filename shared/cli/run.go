@@ -1,15 +1,21 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // Exit codes of every Foretime command.
@@ -18,6 +24,14 @@ const (
 	ExitFailed = 1 // the work failed
 	ExitUsage  = 2 // the command line was wrong
 )
+
+// StartStatus returns the exit status of a shell for a program that could not be started.
+func StartStatus(err error) int {
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return 127
+	}
+	return 126
+}
 
 // UsageError is an error in the command line.
 type UsageError struct{ Err error }
@@ -43,6 +57,9 @@ func Main(newRoot func(*Env) *cobra.Command) {
 // one line about a failure, to env.Stderr.
 func Run(ctx context.Context, env *Env, root *cobra.Command, args []string) int {
 	prepare(env, root)
+	if len(args) > 0 && args[0] == "help" {
+		args = append(slices.Clone(args[1:]), "--help")
+	}
 	root.SetArgs(args)
 	err := execute(ctx, root)
 	if err == nil {
@@ -51,9 +68,20 @@ func Run(ctx context.Context, env *Env, root *cobra.Command, args []string) int 
 	return report(ctx, env, root, err)
 }
 
+// execute runs the command that root's arguments name. Help for a word that is no command is an error.
 func execute(ctx context.Context, root *cobra.Command) (err error) {
 	defer crash.Guard(&err)
-	return root.ExecuteContext(ctx)
+	help := root.HelpFunc()
+	var unknown error
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if c.HasSubCommands() {
+			unknown = c.ValidateArgs(c.Flags().Args())
+		}
+		if unknown == nil {
+			help(c, args)
+		}
+	})
+	return cmp.Or(root.ExecuteContext(ctx), unknown)
 }
 
 // report prints the line about err and returns its exit code.
@@ -99,6 +127,7 @@ func prepare(env *Env, root *cobra.Command) {
 	visitCommands(root, func(c *cobra.Command) {
 		c.Args = usageArgs(c)
 		if c.HasSubCommands() && !c.Runnable() {
+			c.Use += " COMMAND"
 			c.RunE = func(c *cobra.Command, _ []string) error {
 				return Usagef("no subcommand given; see %s -h", c.CommandPath())
 			}
@@ -137,11 +166,33 @@ func usageArgs(c *cobra.Command) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		for _, err := range []error{check(c, args), c.ValidateRequiredFlags(), c.ValidateFlagGroups()} {
 			if err != nil {
-				return &UsageError{err}
+				return &UsageError{explainUsage(c, args, err)}
 			}
 		}
 		return nil
 	}
+}
+
+// Texts of cobra about a command line.
+var (
+	requiredFlags  = regexp.MustCompile(`^required flag\(s\) "(.*)" not set$`)
+	exclusiveFlags = regexp.MustCompile(`\[([^][]*)\] were all set$`)
+	wrongArguments = regexp.MustCompile(`^(accepts|requires) .*arg\(s\)|^unknown command .* for `)
+)
+
+// explainUsage returns err with a text for users where cobra's is for programmers.
+func explainUsage(c *cobra.Command, args []string, err error) error {
+	text := err.Error()
+	if found := requiredFlags.FindStringSubmatch(text); found != nil {
+		return fmt.Errorf("want --%s; see %s -h", strings.ReplaceAll(found[1], `", "`, " and --"), c.CommandPath())
+	}
+	if found := exclusiveFlags.FindStringSubmatch(text); found != nil {
+		return fmt.Errorf("--%s exclude each other", strings.ReplaceAll(found[1], " ", " and --"))
+	}
+	if wrongArguments.MatchString(text) {
+		return fmt.Errorf("have %s; usage: %s", plural.Count(len(args), "argument"), c.UseLine())
+	}
+	return err
 }
 
 func oneLine(err error) string {

@@ -73,7 +73,7 @@ func (s *Settings) Load() error {
 			}
 			value = *doc.Content[0]
 		}
-		for key := range parents(path) {
+		for _, key := range slices.Backward(strings.Split(path, ".")) {
 			value = yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: key}, new(value)}}
 		}
 		if err := s.setFields(reflect.ValueOf(s.into).Elem(), &value, "", func(int) string { return "--set " + one }); err != nil {
@@ -81,18 +81,6 @@ func (s *Settings) Load() error {
 		}
 	}
 	return nil
-}
-
-// parents yields the names of a path, the innermost first.
-func parents(path string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		names := strings.Split(path, ".")
-		for i := len(names) - 1; i >= 0; i-- {
-			if !yield(names[i]) {
-				return
-			}
-		}
-	}
 }
 
 func (s *Settings) read(name string, text []byte) error {
@@ -217,8 +205,7 @@ func (s *Settings) help() string {
 		t.Add("  "+path, help+value)
 	})
 	var b strings.Builder
-	if _, err := t.WriteTo(&b); err != nil {
-		panic(err) // a strings.Builder returns no error
-	}
+	_, err := t.WriteTo(&b)
+	must(err) // a strings.Builder returns none
 	return b.String()
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/csv"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -112,14 +113,13 @@ func (t *Table) writeCSV(w io.Writer) error {
 
 // predicts reports whether column i holds a prediction in some row.
 func (t *Table) predicts(i int) bool {
-	for _, row := range t.rows {
-		if i < len(row) {
-			if _, ok := cellPrediction(row[i]); ok {
-				return true
-			}
+	return slices.ContainsFunc(t.rows, func(row []any) bool {
+		if i >= len(row) {
+			return false
 		}
-	}
-	return false
+		_, ok := cellPrediction(row[i])
+		return ok
+	})
 }
 
 // cellPrediction returns the prediction in a cell, if it has one.

@@ -49,10 +49,6 @@ var handler atomic.Pointer[func(*Error)]
 // Handle installs the function that is called with a panic in a goroutine started
 // by Go. It should end the process. Nil restores Go's default, a stack on stderr.
 func Handle(end func(*Error)) {
-	if end == nil {
-		handler.Store(nil)
-		return
-	}
 	handler.Store(&end)
 }
 
@@ -66,7 +62,7 @@ func Go(f func()) {
 
 func finish() {
 	end := handler.Load()
-	if end == nil {
+	if end == nil || *end == nil {
 		return
 	}
 	if p := recover(); p != nil {

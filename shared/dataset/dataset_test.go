@@ -318,6 +318,30 @@ func TestRowTypes(t *testing.T) {
 		B int `dataset:"a"`
 	}](CSV, o, "a\n")
 	check("twice", err, ErrDuplicateColumn)
+	_, err = read[struct {
+		A int `dataset:"a"`
+		b int
+	}](CSV, o, "a\n")
+	check("an unexported field without a tag", err, nil)
+	_, err = read[struct {
+		A int `dataset:"a"`
+		b int `dataset:"b"`
+	}](CSV, o, "a\n")
+	check("an unexported field with a tag", err, ErrRowType)
+	_, err = read[struct {
+		R []float64 `dataset:",rest"`
+		S []float64 `dataset:",rest"`
+	}](CSV, o, "a\n")
+	check("two rests", err, ErrRowType)
+	_, err = read[struct {
+		R []float64 `dataset:"r,rest"`
+	}](CSV, o, "a\n")
+	check("a rest with a name", err, ErrRowType)
+	_, err = read[struct {
+		A int       `dataset:"a"`
+		R []float64 `dataset:",rest"`
+	}](CSV, o, "a,b,c\n1,2,3\n")
+	check("a rest", err, nil)
 	type wide struct {
 		A int       `dataset:"a"`
 		R []float64 `dataset:",rest"`
@@ -370,8 +394,8 @@ func TestWriterRefuses(t *testing.T) {
 }
 
 func TestRejectAndLimit(t *testing.T) {
-	text := "name,epochs,seconds\n" + strings.Repeat("a,1,2\nb,x,2\n", 5)
-	r, err := NewReader[job](strings.NewReader(text), "in", CSV, Options{MaxDiagnostics: 3})
+	text := "name,epochs,seconds\n" + strings.Repeat("a,1,2\nb,x,2\n", 150)
+	r, err := NewReader[job](strings.NewReader(text), "in", CSV, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -380,10 +404,10 @@ func TestRejectAndLimit(t *testing.T) {
 			r.Reject("too young")
 		}
 	}
-	if r.Err() != nil || r.Counts() != (Counts{10, 4, 6}) || len(r.Diagnostics()) != 3 || r.Diagnostics()[1].Error() != "in:4: too young" {
+	if r.Err() != nil || r.Counts() != (Counts{300, 149, 151}) || len(r.Diagnostics()) != 100 || r.Diagnostics()[1].Error() != "in:4: too young" {
 		t.Errorf("%v %v %v", r.Err(), r.Counts(), r.Diagnostics())
 	}
-	if got := r.Counts().String(); got != "10 read, 4 used, 6 dropped" {
+	if got := r.Counts().String(); got != "300 read, 149 used, 151 dropped" {
 		t.Error(got)
 	}
 }

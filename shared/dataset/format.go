@@ -59,7 +59,4 @@ type Options struct {
 	// RestColumns names the columns of the row type's rest field. A Writer needs
 	// them; a Reader takes them from the file if they are nil.
 	RestColumns []string
-	// MaxDiagnostics is the largest number of diagnostics that a Reader keeps;
-	// further bad rows are only counted. 0 means 100.
-	MaxDiagnostics int
 }

@@ -38,7 +38,6 @@ type Reader[T any] struct {
 	rest        []string
 	counts      Counts
 	diagnostics []*SyntaxError
-	keep        int
 	err         error
 }
 
@@ -49,10 +48,7 @@ type Reader[T any] struct {
 // It returns an error that wraps ErrRowType, ErrFormat, ErrMissingColumn or
 // ErrDuplicateColumn if no row could be used.
 func NewReader[T any](r io.Reader, file string, f Format, o Options) (*Reader[T], error) {
-	reader := &Reader[T]{file: file, keep: o.MaxDiagnostics}
-	if reader.keep == 0 {
-		reader.keep = 100
-	}
+	reader := &Reader[T]{file: file}
 	l, err := layoutOf(reflect.TypeFor[T]())
 	if err != nil {
 		return nil, err
@@ -117,7 +113,7 @@ func (r *Reader[T]) Reject(reason string) {
 
 func (r *Reader[T]) drop(reason string) {
 	r.counts.Dropped++
-	if len(r.diagnostics) < r.keep {
+	if len(r.diagnostics) < maxDiagnostics {
 		r.diagnostics = append(r.diagnostics, &SyntaxError{r.file, r.line, reason})
 	}
 }
@@ -133,7 +129,10 @@ func (r *Reader[T]) Err() error {
 // Counts returns the counts of the rows read so far.
 func (r *Reader[T]) Counts() Counts { return r.counts }
 
-// Diagnostics returns the first dropped rows, at most Options.MaxDiagnostics.
+// maxDiagnostics is the number of dropped rows that are kept; others are only counted.
+const maxDiagnostics = 100
+
+// Diagnostics returns the first dropped rows, at most 100.
 func (r *Reader[T]) Diagnostics() []*SyntaxError { return r.diagnostics }
 
 // RestColumns returns the names of the rest columns, nil if the file does not name

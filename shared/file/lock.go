@@ -36,12 +36,12 @@ func TryLock(f *os.File) error {
 	}
 }
 
-// Lock does what TryLock does, and waits for up to a second for another process.
-func Lock(f *os.File) error {
-	for try := 0; ; try++ {
-		if err := TryLock(f); !errors.Is(err, ErrInUse) || try == 50 {
+// Lock does what TryLock does, and waits for at most the limit for another process.
+func Lock(f *os.File, limit time.Duration) error {
+	for end := time.Now().Add(limit); ; {
+		if err := TryLock(f); !errors.Is(err, ErrInUse) || time.Now().After(end) {
 			return err
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond)
 	}
 }

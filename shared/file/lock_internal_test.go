@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestNoLocks covers file systems without locks: Lustre (ENOSYS), NFS (ENOLCK) and
@@ -48,5 +49,31 @@ func TestLockedLogHasNoWarning(t *testing.T) {
 	}
 	if _, err := OpenLog(log.file.Name(), Lines{}); !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), log.file.Name()) {
 		t.Errorf("a second time: %v", err)
+	}
+}
+
+// TestLockWaits takes a lock that another process has a hundred times, which is longer than the
+// wait of a log, and stops at a limit.
+func TestLockWaits(t *testing.T) {
+	defer func() { flock = syscall.Flock }()
+	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	tries := 0
+	flock = func(int, int) error {
+		tries++
+		if tries <= 100 {
+			return syscall.EWOULDBLOCK
+		}
+		return nil
+	}
+	if err := Lock(f, time.Hour); err != nil || tries != 101 {
+		t.Errorf("after %d tries: %v", tries, err)
+	}
+	tries = 0
+	if err := Lock(f, 0); !errors.Is(err, ErrInUse) {
+		t.Errorf("without a wait, after %d tries: %v", tries, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Errors returned when a log cannot be used.
@@ -83,7 +84,7 @@ func open(path string) (f *os.File, made bool, unlocked, err error) {
 	if f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
 		return nil, false, nil, err
 	}
-	err = Lock(f)
+	err = Lock(f, time.Second)
 	if errors.Is(err, ErrNoLocks) {
 		return f, made, err, nil
 	} else if err != nil {

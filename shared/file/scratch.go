@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -24,9 +25,7 @@ const maxMarkerBytes = 4096
 // from another directory is never removed. An empty parent is the system's
 // directory for temporary files.
 func NewScratch(parent, prefix string) (string, error) {
-	if parent == "" {
-		parent = os.TempDir()
-	}
+	parent = cmp.Or(parent, os.TempDir())
 	sweep(parent, prefix)
 	dir, err := os.MkdirTemp(parent, prefix)
 	if err != nil {

@@ -33,6 +33,20 @@ func Write(path string, write func(io.Writer) error) error {
 	return replace(target, write)
 }
 
+// TryWrite returns the error that [Write] would return for a new file, before there is anything to
+// write.
+func TryWrite(path string) error {
+	target, err := follow(path)
+	if err != nil {
+		return err
+	}
+	probe, err := os.CreateTemp(filepath.Dir(target), ".foretime-*")
+	if err != nil {
+		return renameError(err, target)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
 // writeThrough writes to a file that cannot be replaced.
 func writeThrough(path string, write func(io.Writer) error) error {
 	f, err := wait(func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) }, (*os.File).Close)

@@ -186,6 +186,16 @@ func (b *Book) write(f *os.File, text []byte) error {
 	return nil
 }
 
+// patience returns the time for which a book waits for the other users of its file, each of whom
+// has the lock for one line: many, or a slow disk, take seconds. After an error it is short: a lock
+// that nobody gives back takes a service so long once, and then a second for each answer.
+func (b *Book) patience() time.Duration {
+	if b.failed {
+		return time.Second
+	}
+	return 15 * time.Second
+}
+
 // lock opens the file for this process alone, and creates it if it does not exist.
 func (b *Book) lock() (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(b.Path), 0o700); err != nil {
@@ -196,7 +206,7 @@ func (b *Book) lock() (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := file.Lock(f); errors.Is(err, file.ErrNoLocks) {
+		if err := file.Lock(f, b.patience()); errors.Is(err, file.ErrNoLocks) {
 			b.warn(err)
 		} else if err != nil {
 			return nil, errors.Join(err, f.Close())
@@ -277,11 +287,7 @@ func (b *Book) moveAside() {
 		b.warn(fmt.Errorf("skipped %s that cannot be read: %w", plural.Count(count, "line"), err))
 		return
 	}
-	lines := "lines"
-	if count == 1 {
-		lines = "line"
-	}
-	b.warn(fmt.Errorf("%s: %d %s could not be read: moved to %s.bad", b.Path, count, lines, filepath.Base(b.Path)))
+	b.warn(fmt.Errorf("%s: %s could not be read: moved to %s.bad", b.Path, plural.Count(count, "line"), filepath.Base(b.Path)))
 }
 
 func addTo(path string, text []byte) error {

@@ -306,6 +306,31 @@ func TestReplacedWhileWaiting(t *testing.T) {
 	}
 }
 
+// A book whose file another process keeps locked answers from memory, waits less from then on, and
+// waits as before once the file can be used.
+func TestHeldLock(t *testing.T) {
+	one, other := book(t), book(t)
+	other.Path = one.Path
+	f, err := other.lock()
+	must(t, err)
+	usual := one.patience()
+	one.warnUnusable(errors.New("a wait in vain"))
+	if one.patience() >= usual {
+		t.Errorf("waits %v after an error, %v before", one.patience(), usual)
+	}
+	if p := one.Predict(at, rank, "a", predicted(1)); p.Value != 1 || one.known.questions[rank] == nil {
+		t.Errorf("%+v", p)
+	}
+	must(t, f.Close())
+	one.Predict(at, rank, "b", predicted(1))
+	if one.patience() != usual {
+		t.Errorf("waits %v for a file that can be used", one.patience())
+	}
+	if w := one.Warnings(); len(w) != 1 {
+		t.Errorf("warnings %v", w)
+	}
+}
+
 func TestForget(t *testing.T) {
 	b := book(t)
 	for _, key := range []string{"a", "b", "b"} {

@@ -9,27 +9,20 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
-
-	"github.com/foretime/foretime/shared/stats"
 )
 
 // Metrics are the errors of predictions. Relative errors are fractions: 0.08 is 8
-// %. A metric that is undefined for the data is NaN, has a warning that matches
-// [ErrUndefined], and is null in JSON.
+// %. A metric that is undefined for the data is NaN.
 type Metrics struct {
-	Count int     // pairs compared
-	MAE   float64 // mean |predicted - actual|, in the target's unit
-	RMSE  float64 // root of the mean squared error, in the target's unit
+	MAE  float64 // mean |predicted - actual|, in the target's unit
+	RMSE float64 // root of the mean squared error, in the target's unit
 	// MAPE is the mean of |predicted - actual| / |actual| over the pairs whose
-	// actual value is not zero; ZeroActuals counts the others.
-	MAPE        float64
-	MedianAPE   float64 // the median of the same ratios
-	Within5     float64 // fraction of the same ratios that are at most 0.05
-	Within10    float64 // fraction of the same ratios that are at most 0.10
-	R2          float64 // 1 - residual sum of squares / sum of squares about the mean
-	Spearman    float64 // rank correlation, ties given their average rank
-	ZeroActuals int
-	Warnings    []error
+	// actual value is not zero.
+	MAPE     float64
+	Within5  float64 // fraction of the same ratios that are at most 0.05
+	Within10 float64 // fraction of the same ratios that are at most 0.10
+	R2       float64 // 1 - residual sum of squares / sum of squares about the mean
+	Spearman float64 // rank correlation, ties given their average rank
 }
 
 // Evaluate compares predictions with actual values. The error matches
@@ -38,49 +31,17 @@ func Evaluate(actual, predicted []float64) (Metrics, error) {
 	if err := checkPairs(actual, predicted, 1); err != nil {
 		return Metrics{}, err
 	}
-	m := Metrics{Count: len(actual), MAE: floats.Distance(actual, predicted, 1) / float64(len(actual)), RMSE: floats.Distance(actual, predicted, 2) / math.Sqrt(float64(len(actual)))}
+	n := float64(len(actual))
 	ratios := relativeErrors(actual, predicted)
-	m.ZeroActuals = len(actual) - len(ratios)
-	if m.ZeroActuals > 0 {
-		m.warn(fmt.Errorf("MAPE, median APE and shares leave out %d of %d pairs: their actual value is zero", m.ZeroActuals, m.Count))
+	m := Metrics{
+		MAE: floats.Distance(actual, predicted, 1) / n, RMSE: floats.Distance(actual, predicted, 2) / math.Sqrt(n),
+		MAPE: stat.Mean(ratios, nil), Within5: shareWithin(ratios, 0.05), Within10: shareWithin(ratios, 0.10),
+		R2: math.NaN(), Spearman: rankCorrelation(actual, predicted),
 	}
-	m.MAPE = math.NaN()
-	m.MedianAPE = math.NaN()
-	m.Within5 = math.NaN()
-	m.Within10 = math.NaN()
-	if len(ratios) > 0 {
-		m.MAPE, m.MedianAPE = stat.Mean(ratios, nil), stats.Sorted(ratios).Quantile(0.5)
-		m.Within5, m.Within10 = shareWithin(ratios, 0.05), shareWithin(ratios, 0.10)
-	} else {
-		m.warn(fmt.Errorf("MAPE: %w: every actual value is zero", ErrUndefined))
+	if slices.Min(actual) < slices.Max(actual) {
+		m.R2 = stat.RSquaredFrom(predicted, actual, nil)
 	}
-	m.R2 = m.optional(R2(actual, predicted))
-	m.Spearman = m.optional(Spearman(actual, predicted))
 	return m, nil
-}
-
-func (m *Metrics) warn(err error) { m.Warnings = append(m.Warnings, err) }
-
-// optional turns the error of an undefined metric into a warning and NaN.
-func (m *Metrics) optional(v float64, err error) float64 {
-	if err != nil {
-		m.warn(err)
-		return math.NaN()
-	}
-	return v
-}
-
-// R2 returns the coefficient of determination, 1 - Σ(a-p)² / Σ(a-mean(a))². It is
-// negative if the predictions are worse than the mean. The error matches
-// [ErrUndefined] if all actual values are the same.
-func R2(actual, predicted []float64) (float64, error) {
-	if err := checkPairs(actual, predicted, 1); err != nil {
-		return 0, err
-	}
-	if slices.Min(actual) == slices.Max(actual) {
-		return 0, fmt.Errorf("R2: %w: all actual values are the same", ErrUndefined)
-	}
-	return stat.RSquaredFrom(predicted, actual, nil), nil
 }
 
 // Spearman returns the rank correlation of a and b: Pearson's correlation of their
@@ -90,12 +51,15 @@ func Spearman(a, b []float64) (float64, error) {
 	if err := checkPairs(a, b, 1); err != nil {
 		return 0, err
 	}
-	r := stat.Correlation(ranks(a), ranks(b), nil)
+	r := rankCorrelation(a, b)
 	if math.IsNaN(r) {
 		return 0, fmt.Errorf("Spearman: %w: one side is constant", ErrUndefined)
 	}
 	return r, nil
 }
+
+// rankCorrelation returns NaN if either side is constant.
+func rankCorrelation(a, b []float64) float64 { return stat.Correlation(ranks(a), ranks(b), nil) }
 
 // ranks returns the ranks of values from 1; ties get their average rank.
 func ranks(values []float64) []float64 {

@@ -12,7 +12,7 @@ import (
 func TestSpeedChange(t *testing.T) {
 	for _, tt := range []struct{ level, factor float64 }{{0.95, 1.600}, {0.9, 1.484}, {0.5, 1.176}} {
 		c := SpeedChange(tt.level)
-		if math.Abs(c.High-tt.factor) > 0.001 || math.Abs(c.Low*c.High-1) > 1e-12 {
+		if !(math.Abs(c.High-tt.factor) <= 0.001) || !(math.Abs(c.Low*c.High-1) <= 1e-12) {
 			t.Errorf("level %v: %+v, want a factor of %v", tt.level, c, tt.factor)
 		}
 	}
@@ -23,7 +23,7 @@ func TestWiden(t *testing.T) {
 	p := uncertainty.Prediction{Value: 10, Low: 8, High: 13, Level: 0.9}
 	got := c.Widen(p)
 	// exp(hypot(ln 0.8, ln 0.5)) and exp(hypot(ln 1.3, ln 2)), by hand
-	if math.Abs(got.Low-10*math.Exp(-0.728176)) > 1e-3 || math.Abs(got.High-10*math.Exp(0.741141)) > 1e-3 || got.Value != 10 || got.Level != 0.9 {
+	if !(math.Abs(got.Low-10*math.Exp(-0.728176)) <= 1e-3) || !(math.Abs(got.High-10*math.Exp(0.741141)) <= 1e-3) || got.Value != 10 || got.Level != 0.9 {
 		t.Errorf("got %+v", got)
 	}
 	for _, same := range []uncertainty.Prediction{uncertainty.Point(3), {Value: 0, Low: 0, High: 1, Level: 0.9}, {Value: -1, Low: -2, High: 1, Level: 0.9}} {
@@ -31,7 +31,7 @@ func TestWiden(t *testing.T) {
 			t.Errorf("%+v became %+v", same, got)
 		}
 	}
-	if got := (Change{1, 1}).Widen(p); math.Abs(got.Low-8) > 1e-12 || math.Abs(got.High-13) > 1e-12 {
+	if got := (Change{1, 1}).Widen(p); !(math.Abs(got.Low-8) <= 1e-12) || !(math.Abs(got.High-13) <= 1e-12) {
 		t.Errorf("no change: %+v", got)
 	}
 	if got := c.Widen(uncertainty.Prediction{Value: 1, Low: 0, High: 2, Level: 0.9}); got.Low != 0 {
@@ -55,7 +55,7 @@ func TestMeanSpeedChange(t *testing.T) {
 		{3600 * 1e6, 60, math.Pow(1.6, math.Sqrt(0.5))},
 	} {
 		c := MeanSpeedChange(0.95, tt.seen, tt.ahead)
-		if math.Abs(c.High-tt.factor) > 0.001 || math.Abs(c.Low*c.High-1) > 1e-12 {
+		if !(math.Abs(c.High-tt.factor) <= 0.001) || !(math.Abs(c.Low*c.High-1) <= 1e-12) {
 			t.Errorf("%v s seen, %v s ahead: %+v, want a factor of %v", tt.seen, tt.ahead, c, tt.factor)
 		}
 	}

@@ -56,7 +56,7 @@ func TestLatenciesInBuckets(t *testing.T) {
 		want, _ := kept.Summary()
 		got, _ := bucketed.Summary()
 		for _, pair := range [][2]float64{{got.P50, want.P50}, {got.P90, want.P90}, {got.P99, want.P99}} {
-			if math.Abs(pair[0]-pair[1]) > 0.0051*pair[1] {
+			if !(math.Abs(pair[0]-pair[1]) <= 0.0051*pair[1]) {
 				t.Fatalf("got %v, want %v", pair[0], pair[1])
 			}
 		}

@@ -31,6 +31,7 @@ func TestParseOutput(t *testing.T) {
 		{name: "one lap", log: o + "[1.5]" + c, want: []float64{1.5}},
 		{name: "no spaces", log: o + "[1,2,3]" + c, want: []float64{1, 2, 3}},
 		{name: "newline after comma", log: o + "[1.0,\n2.0,\r\n\t3.0 ]\n" + c, want: []float64{1, 2, 3}},
+		{name: "laps of no time", log: o + "[0, 0.5,0]" + c, want: []float64{0, 0.5, 0}},
 		{name: "spaces", log: o + " [ 1.0 , 2.0 ] " + c, want: []float64{1, 2}},
 		{name: "exponents", log: o + "[1e-05, 1E3, 2.5e+1]" + c, want: []float64{1e-5, 1000, 25}},
 		{name: "among output", log: "Epoch 1 <b> </TIME\n<<TIME_" + o + "[1.0, 2.0]" + c + "bye\n", want: []float64{1, 2}},
@@ -69,6 +70,9 @@ func TestParseOutput(t *testing.T) {
 		{name: "cut fraction", log: o + "[2.]" + c, err: ErrBadValue},
 		{name: "two dots", log: o + "[1.2.3]" + c, err: ErrBadValue},
 		{name: "leading zeros", log: o + "[007]" + c, err: ErrBadValue},
+		{name: "a leading zero", log: o + "[09.5]" + c, err: ErrBadValue},
+		{name: "two leading zeros", log: o + "[00]" + c, err: ErrBadValue},
+		{name: "cut fraction before an exponent", log: o + "[2.e5]" + c, err: ErrBadValue},
 		{name: "two numbers", log: o + "[1.0 2.0]" + c, err: ErrBadValue},
 		{name: "endless number", log: o + "[" + strings.Repeat("1", 100) + "]" + c, err: ErrBadValue},
 		{name: "two lists", log: o + "[1.0][2.0]" + c, err: ErrBadValue},
@@ -146,7 +150,7 @@ func TestOutputLine(t *testing.T) {
 			t.Fatal(err)
 		}
 		intercept, slope, ok := out.Line()
-		if intercept != tt.intercept || slope != tt.slope || ok != tt.ok || math.Abs(out.Total()-tt.total) > 1e-12 {
+		if intercept != tt.intercept || slope != tt.slope || ok != tt.ok || !(math.Abs(out.Total()-tt.total) <= 1e-12) {
 			t.Errorf("%v: got %v %v %v %v", tt.laps, intercept, slope, ok, out.Total())
 		}
 	}

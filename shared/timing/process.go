@@ -2,6 +2,7 @@ package timing
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -170,9 +171,5 @@ func (p Processes) threads(pid int) []string {
 }
 
 func (p Processes) path(pid int, parts ...string) string {
-	root := p.Root
-	if root == "" {
-		root = "/proc"
-	}
-	return filepath.Join(append([]string{root, strconv.Itoa(pid)}, parts...)...)
+	return filepath.Join(append([]string{cmp.Or(p.Root, "/proc"), strconv.Itoa(pid)}, parts...)...)
 }

@@ -3,7 +3,6 @@ package timing
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"strconv"
 )
 
@@ -123,7 +122,7 @@ func (p *Parser) consume(c byte) {
 func (p *Parser) endNumber(c byte) {
 	text := p.digits[:p.ndigits]
 	x, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || math.IsInf(x, 0) || !finishedNumber(text) {
+	if err != nil || !finishedNumber(text) {
 		p.reject(fmt.Sprintf("lap %d is %q", p.n, text))
 		return
 	}
@@ -138,7 +137,7 @@ func finishedNumber(text []byte) bool {
 		return false
 	}
 	dot := bytes.IndexByte(text, '.')
-	return dot < 0 || dot+1 < len(text) && '0' <= text[dot+1] && text[dot+1] <= '9'
+	return dot < 0 || dot+1 < len(text) && text[dot+1] <= '9'
 }
 
 func (p *Parser) separate(c byte) {

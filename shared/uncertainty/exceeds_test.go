@@ -28,7 +28,7 @@ func TestExceeds(t *testing.T) {
 		{"no width, above", Prediction{Value: 100, Low: 100, High: 100, Level: 0.95}, 101, 0, true},
 		{"no width, below", Prediction{Value: 100, Low: 100, High: 100, Level: 0.95}, 99, 1, true},
 	} {
-		if got, known := tt.p.Exceeds(tt.y); known != tt.known || math.Abs(got-tt.want) > 1e-5 {
+		if got, known := tt.p.Exceeds(tt.y); known != tt.known || !(math.Abs(got-tt.want) <= 1e-5) {
 			t.Errorf("%s: %v, %v, want %v, %v", tt.name, got, known, tt.want, tt.known)
 		}
 	}

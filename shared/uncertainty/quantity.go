@@ -42,7 +42,7 @@ func (q Quantity) String() string {
 	}
 	text += ", " + Digits(q.Low, decimals) + " to " + Digits(q.High, decimals)
 	if q.Level > 0 {
-		text += fmt.Sprintf(" (%g %%)", 100*q.Level)
+		text += fmt.Sprintf(" (%.4g %%)", 100*q.Level)
 	}
 	return text
 }

@@ -41,7 +41,7 @@ func TestTracker(t *testing.T) {
 			}
 			tracker.Observe(p, truth)
 		}
-		if share := float64(held) / n; math.Abs(share-0.9) > 0.02 {
+		if share := float64(held) / n; !(math.Abs(share-0.9) <= 0.02) {
 			t.Errorf("%s: %.3f held, %.3f without", name, share, float64(plain)/n)
 		}
 	}
@@ -102,7 +102,7 @@ func TestCurve(t *testing.T) {
 		}
 	}
 	for q, want := range []float64{0.1, 0.5, 0.9} { // 0.013 is the chance error of 6,000 truths and 100 late ones
-		if math.Abs(below[q]-want) > 0.025 {
+		if !(math.Abs(below[q]-want) <= 0.025) {
 			t.Errorf("%.3f are below the quantile of %v", below[q], want)
 		}
 	}

@@ -354,7 +354,7 @@ func TestJudgeMedian(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := stats.Median(widths); math.Abs(v.MedianWidth.Value-want) > 1e-12 || math.Abs(v.MeanWidth.Value-b.Value) > 1e-12 {
+		if want := stats.Median(widths); !(math.Abs(v.MedianWidth.Value-want) <= 1e-12) || !(math.Abs(v.MeanWidth.Value-b.Value) <= 1e-12) {
 			t.Errorf("median %v, want %v; mean %v, want %v", v.MedianWidth.Value, want, v.MeanWidth.Value, b.Value)
 		}
 	})

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/foretime/foretime/shared/regression"
 	"github.com/foretime/foretime/shared/uncertainty"
@@ -14,7 +13,7 @@ import (
 // Model is a fitted linear regression, Intercept + Σ Coefficients[j]·x[j]. Stored
 // as JSON it is read back without loss.
 type Model struct {
-	Intercept    float64   `json:"intercept"` // 0 when fitted without one
+	Intercept    float64   `json:"intercept"` // 0 of [NNLS]
 	Coefficients []float64 `json:"coefficients"`
 	// Doubt is the precision of the fit; nil if no theory gives it, and predictions
 	// then have infinite bounds.
@@ -60,17 +59,12 @@ func (m *Model) PredictWeighted(x []float64, weight float64) (uncertainty.Predic
 // Doubt is the precision of a least-squares fit: the noise, and the covariance of
 // the coefficients up to the noise.
 type Doubt struct {
-	Level            float64 `json:"level"` // of prediction intervals, in (0, 1)
-	Sigma            float64 `json:"sigma"` // residual standard error of an observation of weight 1
-	DegreesOfFreedom float64 `json:"degrees_of_freedom"`
-	T                float64 `json:"t"` // Student's quantile for the level
-
-	InterceptStdError float64   `json:"intercept_std_error"`
-	StdErrors         []float64 `json:"std_errors"` // one per coefficient
+	Level float64 `json:"level"` // of prediction intervals, in (0, 1)
+	Sigma float64 `json:"sigma"` // residual standard error of an observation of weight 1
+	T     float64 `json:"t"`     // Student's quantile for the level
 
 	// The variance of the fitted line at x is Sigma² (1/SumWeights + |Root·(x -
-	// Center)|²); SumWeights is infinite, written as 0, without an intercept.
-	// Root is row-major, lower triangular, as wide as Center.
+	// Center)|²). Root is row-major, lower triangular, as wide as Center.
 	SumWeights float64   `json:"sum_weights"`
 	Center     []float64 `json:"center"`
 	Root       []float64 `json:"root"`
@@ -78,10 +72,7 @@ type Doubt struct {
 
 // leverage returns the variance of the fitted line at x in units of Sigma².
 func (d *Doubt) leverage(x []float64) float64 {
-	h := 0.0
-	if d.SumWeights > 0 {
-		h = 1 / d.SumWeights
-	}
+	h := 1 / d.SumWeights
 	n := len(d.Center)
 	for i := range n {
 		v := 0.0
@@ -91,27 +82,6 @@ func (d *Doubt) leverage(x []float64) float64 {
 		h += v * v
 	}
 	return h
-}
-
-// newDoubt completes a Doubt whose Center, Root and SumWeights are known, from the
-// weighted residual sum of squares.
-func newDoubt(d Doubt, residual, degrees, level float64) *Doubt {
-	d.Level, d.DegreesOfFreedom = level, degrees
-	d.Sigma = math.Sqrt(max(residual, 0) / degrees)
-	d.T = distuv.StudentsT{Mu: 0, Sigma: 1, Nu: degrees}.Quantile((1 + level) / 2)
-	n := len(d.Center)
-	d.StdErrors = make([]float64, n)
-	for j := range n {
-		sum := 0.0
-		for i := j; i < n; i++ {
-			sum += d.Root[i*n+j] * d.Root[i*n+j]
-		}
-		d.StdErrors[j] = d.Sigma * math.Sqrt(sum)
-	}
-	if d.SumWeights > 0 {
-		d.InterceptStdError = d.Sigma * math.Sqrt(d.leverage(make([]float64, n)))
-	}
-	return &d
 }
 
 // levelOr checks a level; 0 means 0.95.

@@ -9,52 +9,33 @@ import (
 	"github.com/foretime/foretime/shared/regression"
 )
 
-// NNLS is least squares with no coefficient below zero, the intercept included: the
+// NNLS is least squares without an intercept and with no coefficient below zero: the
 // fit for costs that only add up, such as set-up time plus time per unit. It is the
 // active-set method of Lawson and Hanson, "Solving Least Squares Problems" (1974),
 // chapter 23, on columns scaled to norm 1. It gives no interval: the usual theory
 // does not hold for a coefficient at zero.
-type NNLS struct {
-	NoIntercept bool
-}
+type NNLS struct{}
 
 var _ regression.Fitter[*Model] = NNLS{}
 
-// Fit fits a model. One sample is enough, two with an intercept. Of collinear
-// features, or more features than the samples can separate, some are used and the
-// others left at zero. The error matches [regression.ErrTooFew],
-// [regression.ErrConstant] (with an intercept), [regression.ErrNotFinite] or
+// Fit fits a model. One sample is enough. Of collinear features, or more features than
+// the samples can separate, some are used and the others left at zero. The error
+// matches [regression.ErrTooFew], [regression.ErrNotFinite] or
 // [regression.ErrDimension].
-func (n NNLS) Fit(_ context.Context, s regression.Samples) (*Model, error) {
-	needs := regression.Needs{MinRows: 1}
-	if !n.NoIntercept {
-		needs = regression.Needs{MinRows: 2, Varying: true}
+func (NNLS) Fit(_ context.Context, s regression.Samples) (*Model, error) {
+	if s.Features == 0 {
+		return nil, regression.Dimension("features without an intercept", 0, 1)
 	}
-	if err := checkSamples(s, n.NoIntercept, needs); err != nil {
+	if err := s.Check(regression.Needs{MinRows: 1}); err != nil {
 		return nil, err
 	}
-	d := newDesign(withOnes(s, n.NoIntercept), false)
+	d := newDesign(s, false)
 	d.unitColumns()
 	b := lawsonHanson(mat.NewDense(d.rows, d.width, d.x), mat.NewVecDense(d.rows, d.y))
 	for j := range b {
 		b[j] /= d.scale[j]
 	}
-	if n.NoIntercept {
-		return &Model{Coefficients: b}, nil
-	}
-	return &Model{Intercept: b[s.Features], Coefficients: b[:s.Features:s.Features]}, nil
-}
-
-// withOnes appends the intercept's column of ones.
-func withOnes(s regression.Samples, noIntercept bool) regression.Samples {
-	if noIntercept {
-		return s
-	}
-	out := regression.Samples{Features: s.Features + 1, Y: s.Y, Weights: s.Weights}
-	for i := range s.Len() {
-		out.X = append(append(out.X, s.Row(i)...), 1)
-	}
-	return out
+	return &Model{Coefficients: b}, nil
 }
 
 // lawsonHanson minimises |a·x - y| over x ≥ 0. Columns of a have norm 1 or 0.

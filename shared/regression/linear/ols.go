@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/foretime/foretime/shared/regression"
 )
@@ -21,8 +22,7 @@ const collinear = 1e-7
 // It needs as many samples as coefficients, the intercept included; with exactly as
 // many the fit is exact, has no interval, and warns.
 type OLS struct {
-	NoIntercept bool    // force the line through the origin
-	Level       float64 // of prediction intervals; 0 means 0.95
+	Level float64 // of prediction intervals; 0 means 0.95
 }
 
 var _ regression.Fitter[*Model] = OLS{}
@@ -36,11 +36,11 @@ func (o OLS) Fit(_ context.Context, s regression.Samples) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	needs := regression.Needs{MinRows: coefficients(s, o.NoIntercept), Varying: !o.NoIntercept}
-	if err := checkSamples(s, o.NoIntercept, needs); err != nil {
+	needs := regression.Needs{MinRows: s.Features + 1, Varying: true}
+	if err := s.Check(needs); err != nil {
 		return nil, err
 	}
-	d := newDesign(s, !o.NoIntercept)
+	d := newDesign(s, true)
 	d.unitColumns()
 	root, b, err := d.solve()
 	if err != nil {
@@ -52,28 +52,11 @@ func (o OLS) Fit(_ context.Context, s regression.Samples) (*Model, error) {
 		m.warnings = append(m.warnings, errNoSpread)
 		return m, nil
 	}
-	doubt := Doubt{Center: d.center, Root: root}
-	if d.intercept {
-		doubt.SumWeights = d.sumWeights
+	m.Doubt = &Doubt{
+		Level: level, Sigma: math.Sqrt(d.residual(s, m) / degrees), T: distuv.StudentsT{Sigma: 1, Nu: degrees}.Quantile((1 + level) / 2),
+		SumWeights: d.sumWeights, Center: d.center, Root: root,
 	}
-	m.Doubt = newDoubt(doubt, d.residual(s, m), degrees, level)
 	return m, nil
-}
-
-// coefficients returns the number of coefficients of a fit of s.
-func coefficients(s regression.Samples, noIntercept bool) int {
-	if noIntercept {
-		return s.Features
-	}
-	return s.Features + 1
-}
-
-// checkSamples does what s.Check does; fitting no coefficient at all is an error too.
-func checkSamples(s regression.Samples, noIntercept bool, needs regression.Needs) error {
-	if noIntercept && s.Features == 0 {
-		return regression.Dimension("features without an intercept", 0, 1)
-	}
-	return s.Check(needs)
 }
 
 // design is a scaled least-squares problem: rows of weight 0 left out, the others
@@ -81,7 +64,6 @@ func checkSamples(s regression.Samples, noIntercept bool, needs regression.Needs
 // intercept, columns divided by a scale.
 type design struct {
 	rows, width int
-	intercept   bool
 	sumWeights  float64
 	center      []float64 // weighted mean of each feature, or zeros
 	centerY     float64
@@ -91,7 +73,7 @@ type design struct {
 }
 
 func newDesign(s regression.Samples, intercept bool) *design {
-	d := &design{width: s.Features, intercept: intercept, center: make([]float64, s.Features), scale: make([]float64, s.Features)}
+	d := &design{width: s.Features, center: make([]float64, s.Features), scale: make([]float64, s.Features)}
 	for j := range d.scale {
 		d.scale[j] = 1
 	}
@@ -212,13 +194,10 @@ func inverseRoot(r mat.Matrix, scale []float64) []float64 {
 
 // model returns a model of the coefficients, without Doubt.
 func (d *design) model(b []float64) *Model {
-	m := &Model{Coefficients: make([]float64, d.width)}
+	m := &Model{Intercept: d.centerY, Coefficients: make([]float64, d.width)}
 	copy(m.Coefficients, b)
-	if d.intercept {
-		m.Intercept = d.centerY
-		for j, c := range m.Coefficients {
-			m.Intercept -= c * d.center[j]
-		}
+	for j, c := range m.Coefficients {
+		m.Intercept -= c * d.center[j]
 	}
 	return m
 }

@@ -22,7 +22,7 @@ func TestOLSAgainstR(t *testing.T) {
 		s            regression.Samples
 		o            OLS
 		coefficients []float64 // the intercept first
-		errors       []float64
+		error0       float64   // standard error of the intercept
 		sigma        float64
 		at           []float64
 		weight       float64
@@ -32,45 +32,37 @@ func TestOLSAgainstR(t *testing.T) {
 		{
 			"lm(Employed ~ ., longley); longley[16,]", longley, OLS{},
 			[]float64{-3482.2586345958148, 0.015061872271372779, -0.035819179292591, -0.02020229803816824, -0.010332268671735891, -0.051104105653579195, 1.8291514646135503},
-			[]float64{890.4204, 0.084914925774767377, 0.033491007772243411, 0.0048839968165170283, 0.0021427416316167573, 0.22607320006937262, 0.45547849914221344},
-			0.3048540735619657,
+			890.4204, 0.3048540735619657,
 			[]float64{116.9, 554.894, 400.7, 282.7, 130.081, 1962}, 1,
 			uncertainty.Prediction{Value: 70.757757825194403, Low: 69.861609191667867, High: 71.65390645872094}, 1e-7,
 		},
 		{
 			"lm(stack.loss ~ ., stackloss); stackloss[1,], level 0.9", stackloss, OLS{Level: 0.9},
 			[]float64{-39.91967442012396, 0.71564020048528, 1.29528612438857, -0.15212251914865},
-			[]float64{11.89599685064427, 0.13485818535537247, 0.36802426527270421, 0.15629404324862134},
-			3.2433639181852292,
+			11.89599685064427, 3.2433639181852292,
 			[]float64{80, 27, 89}, 1,
 			uncertainty.Prediction{Value: 38.765362772960088, Low: 32.328442948155327, High: 45.202282597764849}, 1e-12,
 		},
 		{
 			"lm(dist ~ speed, cars); speed = 21", cars, OLS{},
-			[]float64{-17.579094890510895, 3.9324087591240855}, []float64{6.7584401693792335, 0.41551277665712222}, 0,
+			[]float64{-17.579094890510895, 3.9324087591240855}, 6.7584401693792335, 0,
 			[]float64{21}, 1,
 			uncertainty.Prediction{Value: 65.001489051094893, Low: 33.422573640464492, High: 96.580404461725294}, 1e-12,
 		},
 		{
-			`the same, interval="confidence"`, cars, OLS{}, nil, nil, 0, []float64{21}, math.Inf(1),
+			`the same, interval="confidence"`, cars, OLS{}, nil, 0, 0, []float64{21}, math.Inf(1),
 			uncertainty.Prediction{Value: 65.001489051094893, Low: 58.597383784697207, High: 71.405594317492586}, 1e-12,
 		},
 		{
 			"lm(dist ~ speed, cars, weights=1/speed); speed = 21, weights = 1/21",
 			weighted(cars, func(i int) float64 { return 1 / cars.X[i] }), OLS{},
-			[]float64{-12.9672923814120153, 3.6329410637280541}, []float64{4.87875950349684651, 0.34531940589581139}, 3.8129847406061095,
+			[]float64{-12.9672923814120153, 3.6329410637280541}, 4.87875950349684651, 3.8129847406061095,
 			[]float64{21}, 1.0 / 21,
 			uncertainty.Prediction{Value: 63.324469956877117, Low: 27.537988896642382, High: 99.110951017111859}, 1e-12,
 		},
 		{
-			"lm(dist ~ 0 + speed, cars); speed = 21", cars, OLS{NoIntercept: true},
-			[]float64{0, 2.9091321439371018}, []float64{0, 0.14136863749993694}, 16.259237146683411,
-			[]float64{21}, 1,
-			uncertainty.Prediction{Value: 61.091775022679137, Low: 27.877428325189654, High: 94.306121720168619}, 1e-12,
-		},
-		{
 			"lm(dist ~ 1, cars)", regression.Samples{Y: cars.Y}, OLS{},
-			[]float64{42.98}, []float64{3.6443403143134989}, 0, nil, 1,
+			[]float64{42.98}, 3.6443403143134989, 0, nil, 1,
 			uncertainty.Prediction{Value: 42.98, Low: -9.3207942114650777, High: 95.280794211465093}, 1e-12,
 		},
 	} {
@@ -81,7 +73,8 @@ func TestOLSAgainstR(t *testing.T) {
 		}
 		if c.coefficients != nil {
 			closeAll(t, c.name, m, c.coefficients, c.relative)
-			closeAll(t, c.name+" errors", &Model{Intercept: m.Doubt.InterceptStdError, Coefficients: m.Doubt.StdErrors}, c.errors, c.relative)
+			origin := make([]float64, m.Features())
+			checkClose(t, c.name+" error of the intercept", m.Doubt.Sigma*math.Sqrt(m.Doubt.leverage(origin)), c.error0, c.relative)
 		}
 		if c.sigma != 0 {
 			checkClose(t, c.name+" sigma", m.Doubt.Sigma, c.sigma, c.relative)
@@ -178,7 +171,7 @@ func TestOLSProperties(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j, b := range truth {
-			if math.Abs(m.Coefficients[j]*scale-b) > 1e-7 {
+			if !(math.Abs(m.Coefficients[j]*scale-b) <= 1e-7) {
 				t.Fatalf("coefficient %d is %v, want %v", j, m.Coefficients[j]*scale, b)
 			}
 		}
@@ -226,7 +219,7 @@ func TestOLSCoverage(t *testing.T) {
 			covered++
 		}
 	}
-	if share := float64(covered) / 4000; math.Abs(share-0.95) > 0.011 {
+	if share := float64(covered) / 4000; !(math.Abs(share-0.95) <= 0.011) {
 		t.Errorf("covered %v of new values, want 0.95 ± 0.011", share)
 	}
 }

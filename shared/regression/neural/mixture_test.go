@@ -57,7 +57,7 @@ func TestMixture(t *testing.T) {
 	}
 	for i := range want {
 		p, err := loaded.Predict(test.Row(i))
-		if err != nil || math.Abs(p.Value-want[i]) > 1e-4 {
+		if err != nil || !(math.Abs(p.Value-want[i]) <= 1e-4) {
 			t.Errorf("row %d: %v, %v; want %v", i, p.Value, err, want[i])
 		}
 	}

@@ -278,7 +278,7 @@ func TestManyAsk(t *testing.T) {
 		wait.Go(func() {
 			for i := range 10 {
 				p, err := n.Predict(s.Row(i))
-				if err != nil || math.Abs(p.Value-want[i]) > 1e-4 {
+				if err != nil || !(math.Abs(p.Value-want[i]) <= 1e-4) {
 					t.Errorf("row %d: %v %v, want %v", i, p, err, want[i])
 				}
 			}
@@ -290,13 +290,13 @@ func TestManyAsk(t *testing.T) {
 func TestScaling(t *testing.T) {
 	s := regression.Samples{Features: 2, X: []float64{1, 7, 3, 7, 100, 7, 8, 7}, Y: []float64{10, 20, 1e9, 60}}
 	sc, warnings := newScaling(s, []int{0, 1, 3}) // by hand: mean 4, variance 26/3; 30, 1400/3
-	if len(warnings) != 1 || sc.Center[0] != 4 || math.Abs(sc.Scale[0]-math.Sqrt(26.0/3)) > 1e-12 || sc.Center[1] != 7 || sc.Scale[1] != 1 {
+	if len(warnings) != 1 || sc.Center[0] != 4 || !(math.Abs(sc.Scale[0]-math.Sqrt(26.0/3)) <= 1e-12) || sc.Center[1] != 7 || sc.Scale[1] != 1 {
 		t.Errorf("%+v, %v", sc, warnings)
 	}
-	if sc.TargetCenter != 30 || math.Abs(sc.TargetScale-math.Sqrt(1400.0/3)) > 1e-12 {
+	if sc.TargetCenter != 30 || !(math.Abs(sc.TargetScale-math.Sqrt(1400.0/3)) <= 1e-12) {
 		t.Errorf("target %v ± %v", sc.TargetCenter, sc.TargetScale)
 	}
-	if back := sc.value(sc.target(45)); math.Abs(back-45) > 1e-5 {
+	if back := sc.value(sc.target(45)); !(math.Abs(back-45) <= 1e-5) {
 		t.Errorf("there and back: %v", back)
 	}
 }

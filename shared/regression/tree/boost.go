@@ -24,7 +24,6 @@ type Boost struct {
 	MinChildWeight float64 // smallest sum of second derivatives in a child: 1
 	Subsample      float64 // fraction of the rows that each tree sees: 1
 	ColsampleTree  float64 // fraction of the features that each tree sees: 1
-	ColsampleNode  float64 // fraction of those that each node sees: 1
 
 	// LogTarget fits log(target), which must be above 0, and predicts in the
 	// target's own unit.
@@ -55,7 +54,6 @@ func (b Boost) withDefaults(s regression.Samples) (Boost, error) {
 	setDefault(&b.MinChildWeight, 1)
 	setDefault(&b.Subsample, 1)
 	setDefault(&b.ColsampleTree, 1)
-	setDefault(&b.ColsampleNode, 1)
 	setDefault(&b.Patience, 10)
 	setDefault(&b.Threads, 1)
 	share := func(v float64) bool { return v > 0 && v <= 1 }
@@ -76,7 +74,6 @@ func (b Boost) withDefaults(s regression.Samples) (Boost, error) {
 		{"MinChildWeight", b.MinChildWeight, penalty(b.MinChildWeight), "0 or more"},
 		{"Subsample", b.Subsample, share(b.Subsample), "in (0, 1]"},
 		{"ColsampleTree", b.ColsampleTree, share(b.ColsampleTree), "in (0, 1]"},
-		{"ColsampleNode", b.ColsampleNode, share(b.ColsampleNode), "in (0, 1]"},
 		{"Patience", b.Patience, b.Patience > 0, "above 0"},
 		{"Threads", b.Threads, b.Threads > 0, "above 0"},
 		{"Categorical", len(b.Categorical), b.Categorical == nil || len(b.Categorical) == s.Features, "nil or one a feature"},
@@ -207,9 +204,8 @@ func (b Boost) growth(columns int, rng *rand.Rand) growth {
 		penalty:  penalty{lambda: b.Lambda, minChildWeight: b.MinChildWeight},
 		maxDepth: max(0, b.MaxDepth),
 	}
-	if b.ColsampleTree < 1 || b.ColsampleNode < 1 {
-		tree := pick(all(columns), b.ColsampleTree, rng)
-		limits.allowed = func() []bool { return mask(columns, pick(tree, b.ColsampleNode, rng)) }
+	if b.ColsampleTree < 1 {
+		limits.allowed = drawFeatures(columns, b.ColsampleTree, rng)
 	}
 	return limits
 }
@@ -239,30 +235,18 @@ func (b Boost) sample(rows []uint32, rng *rand.Rand) (seen, left []uint32) {
 	return rows[:n], left
 }
 
-func all(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
+// drawFeatures draws a fraction of n features, at least one.
+func drawFeatures(n int, share float64, rng *rand.Rand) []bool {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
 	}
-	return out
-}
-
-// pick draws a fraction of the items, at least one, in order of drawing.
-func pick(items []int, share float64, rng *rand.Rand) []int {
-	if share >= 1 {
-		return items
+	rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+	drawn := make([]bool, n)
+	for _, i := range order[:max(1, int(math.Round(share*float64(n))))] {
+		drawn[i] = true
 	}
-	shuffled := append([]int(nil), items...)
-	rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-	return shuffled[:max(1, int(math.Round(share*float64(len(shuffled)))))]
-}
-
-func mask(n int, members []int) []bool {
-	out := make([]bool, n)
-	for _, i := range members {
-		out[i] = true
-	}
-	return out
+	return drawn
 }
 
 // leafOfBins walks a row of the training matrix by its bins.

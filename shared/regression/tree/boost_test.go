@@ -45,6 +45,9 @@ func rmse(t testing.TB, e *Ensemble, s regression.Samples) float64 {
 
 func BenchmarkFit(b *testing.B) {
 	for _, size := range []struct{ rows, features, rounds int }{{1200, 10, 145}, {100_000, 20, 100}, {1_000_000, 20, 100}} {
+		if testing.Short() && size.rows > 100_000 {
+			continue
+		}
 		for _, threads := range []int{1, 2} {
 			b.Run(fmt.Sprintf("rows=%d/features=%d/rounds=%d/threads=%d", size.rows, size.features, size.rounds, threads), func(b *testing.B) {
 				s := friedman(size.rows, size.features, 0, 1)

@@ -65,6 +65,9 @@ func BenchmarkCompareXGBoost(b *testing.B) {
 	dir := b.TempDir()
 	var draws uint64 // one for each trial
 	for _, size := range []struct{ rows, features, rounds int }{{1200, 10, 145}, {100_000, 20, 100}, {1_000_000, 20, 100}} {
+		if testing.Short() && size.rows > 100_000 {
+			continue
+		}
 		t := trial{train: filepath.Join(dir, fmt.Sprint("train", size.rows)), test: filepath.Join(dir, fmt.Sprint("test", size.rows)), features: size.features, rounds: size.rounds}
 		for _, t.threads = range []int{1, 2} {
 			b.Run(fmt.Sprintf("rows=%d/threads=%d", size.rows, t.threads), func(b *testing.B) {

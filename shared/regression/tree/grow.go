@@ -5,9 +5,8 @@ import "math"
 // growth holds the limits of one tree.
 type growth struct {
 	penalty
-	maxDepth int // 0: unlimited
-	// allowed returns the features that a node may be split on; nil allows all.
-	allowed func() []bool
+	maxDepth int    // 0: unlimited
+	allowed  []bool // features that a node may be split on; nil allows all
 }
 
 // grower holds the buffers that trees on the same matrix share.
@@ -41,7 +40,6 @@ type branch struct {
 	start, end int // its rows
 	depth      int
 	total      cell
-	allowed    []bool
 	sums       planes // empty for a node that cannot be split
 	best       split
 }
@@ -65,9 +63,6 @@ func (g *grower) grow(rows []uint32, gradient, hessian []float64, limits growth)
 	t := &decisionTree{}
 	root := &branch{end: len(rows), total: g.gradients.total(rows, len(g.adders))}
 	t.addNode(root.total, limits.weight(root.total), limits.penalty)
-	if limits.allowed != nil {
-		root.allowed = limits.allowed()
-	}
 	root.sums = g.takePlanes()
 	g.forEachBranch([]*branch{root}, func(_, worker, team int) { g.sum(root, worker, team) })
 	g.search(root, limits)
@@ -136,9 +131,6 @@ func (g *grower) children(t *decisionTree, b *branch, limits growth) (left, righ
 		return left, right
 	}
 	left.sums, right.sums = b.sums, g.takePlanes()
-	if limits.allowed != nil {
-		left.allowed, right.allowed = limits.allowed(), limits.allowed()
-	}
 	return left, right
 }
 
@@ -233,7 +225,7 @@ func (g *grower) search(b *branch, limits growth) {
 		return
 	}
 	for c, info := range g.m.features {
-		if b.allowed != nil && !b.allowed[c] || info.bins == 0 {
+		if limits.allowed != nil && !limits.allowed[c] || info.bins == 0 {
 			continue
 		}
 		f := limits.finder(b.total)

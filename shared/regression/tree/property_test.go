@@ -110,7 +110,7 @@ func TestWeightIsRepetition(t *testing.T) {
 			}
 			p, _ := weighted.Predict(s.Row(i))
 			q, _ := same.Predict(s.Row(i))
-			if math.Abs(p.Value-q.Value) > 1e-5*magnitude(s.Y) {
+			if !(math.Abs(p.Value-q.Value) <= 1e-5*magnitude(s.Y)) {
 				t.Fatalf("row %d: %v with weights, %v repeated", i, p.Value, q.Value)
 			}
 		}

@@ -103,7 +103,7 @@ print(*['%.9g' % v for v in b.predict(read('data.csv', ['q']*5+['c']), validate_
 	}
 	for i, v := range got {
 		p, _ := e.Predict(s.Row(i))
-		if math.Abs(p.Value-v) > 1e-5*(1+math.Abs(v)) {
+		if !(math.Abs(p.Value-v) <= 1e-5*(1+math.Abs(v))) {
 			t.Fatalf("row %d: %v, XGBoost says %v", i, p.Value, v)
 		}
 	}
@@ -132,7 +132,7 @@ print(*['%.9g' % v for v in b.predict(e)])`))
 		}
 		e := read(t, filepath.Join(dir, "theirs.json"))
 		for i, want := range out[1:] {
-			if p, _ := e.Predict(test.Row(i)); math.Abs(p.Value-want) > 1e-5*(1+math.Abs(want)) {
+			if p, _ := e.Predict(test.Row(i)); !(math.Abs(p.Value-want) <= 1e-5*(1+math.Abs(want))) {
 				t.Fatalf("their model, row %d: %v, XGBoost says %v", i, p.Value, want)
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -85,7 +87,7 @@ func TestRootSplitIsTheBestOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, got := bestGain(s, e.base), float64(e.trees[0].facts[0].gain)
-		if math.Abs(want-got) > 1e-4*(1+want) {
+		if !(math.Abs(want-got) <= 1e-4*(1+want)) {
 			t.Fatalf("gain %v, want %v", got, want)
 		}
 	})
@@ -111,7 +113,7 @@ func TestLeavesAddUp(t *testing.T) {
 		if n.feature >= 0 {
 			continue
 		}
-		if want := sums[i] / (counts[i] + 1); math.Abs(want-float64(n.value)) > 1e-5*(1+math.Abs(want)) {
+		if want := sums[i] / (counts[i] + 1); !(math.Abs(want-float64(n.value)) <= 1e-5*(1+math.Abs(want))) {
 			t.Errorf("leaf %d answers %v, want %v", i, n.value, want)
 		}
 		if counts[i] != float64(tr.facts[i].cover) {
@@ -131,7 +133,7 @@ func TestThreadsChangeNothing(t *testing.T) {
 	shared := friedman(3*runRows, 5, 0.05, 5) // nodes large enough for a team
 	for name, b := range map[string]Boost{
 		"plain":    {Rounds: 3},
-		"sampled":  {Rounds: 3, Subsample: 0.5, ColsampleTree: 0.7, ColsampleNode: 0.7, Seed: 3},
+		"sampled":  {Rounds: 3, Subsample: 0.5, ColsampleTree: 0.7, Seed: 3},
 		"deep":     {Rounds: 3, MaxDepth: -1},
 		"quantile": {Rounds: 3, Objective: Quantile, QuantileAlpha: 0.9},
 	} {
@@ -141,6 +143,47 @@ func TestThreadsChangeNothing(t *testing.T) {
 			b.Threads = 3
 			if !bytes.Equal(one, saved(t, fit(t, b, data))) {
 				t.Errorf("%s: one and three threads give different models", name)
+			}
+		}
+	}
+}
+
+// Workers take each number once, and there are no more of them than threads.
+func TestParallel(t *testing.T) {
+	for _, threads := range []int{0, 1, 3} {
+		var times [5]atomic.Int32
+		parallel(threads, len(times), func(worker, i int) {
+			times[i].Add(1)
+			if worker < 0 || worker >= max(1, threads) {
+				t.Errorf("worker %d of %d threads", worker, threads)
+			}
+		})
+		for i := range times {
+			if n := times[i].Load(); n != 1 {
+				t.Errorf("number %d came %d times to %d threads", i, n, threads)
+			}
+		}
+	}
+	if usefulThreads(16, 10) != 1 || usefulThreads(16, 1<<20) != 16 {
+		t.Error("few features want threads, or many want none")
+	}
+}
+
+// Runs of rows cover each of them once, and sums over them are those of all.
+func TestRuns(t *testing.T) {
+	for _, n := range []int{0, 1, runRows - 1, runRows, runRows + 1, 2*runRows + 1, 3 * runRows} {
+		for _, threads := range []int{1, 3} {
+			seen := make([]int8, n)
+			inRuns(threads, n, func(start, end int) {
+				for i := start; i < end; i++ {
+					seen[i]++
+				}
+			})
+			if at := slices.IndexFunc(seen, func(times int8) bool { return times != 1 }); at >= 0 {
+				t.Errorf("row %d of %d came %d times to %d threads", at, n, seen[at], threads)
+			}
+			if sum := sumRuns(threads, n, func(start, end int) float64 { return float64(end - start) }); sum != float64(n) {
+				t.Errorf("the sum of %d ones by %d threads is %v", n, threads, sum)
 			}
 		}
 	}
@@ -203,7 +246,7 @@ func TestObjectives(t *testing.T) {
 	if got := at(Boost{}); got < 10 {
 		t.Errorf("squared error ignores the outliers: %v", got)
 	}
-	if got := at(Boost{Objective: Quantile}); math.Abs(got-5) > 0.7 {
+	if got := at(Boost{Objective: Quantile}); !(math.Abs(got-5) <= 0.7) {
 		t.Errorf("the median: %v, want about 5", got)
 	}
 	e := fit(t, Boost{Objective: Quantile, QuantileAlpha: 0.9, Rounds: 60, MaxDepth: 3}, s)
@@ -213,7 +256,7 @@ func TestObjectives(t *testing.T) {
 			below++
 		}
 	}
-	if share := float64(below) / float64(n); math.Abs(share-0.9) > 0.02 {
+	if share := float64(below) / float64(n); !(math.Abs(share-0.9) <= 0.02) {
 		t.Errorf("quantile 0.9: %.3f of the samples lie below", share)
 	}
 }
@@ -232,7 +275,7 @@ func TestLogTarget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := math.Exp(8 * x); math.Abs(p.Value/want-1) > 0.03 {
+		if want := math.Exp(8 * x); !(math.Abs(p.Value/want-1) <= 0.03) {
 			t.Errorf("at %v: %v, want %v", x, p.Value, want)
 		}
 	}
@@ -268,7 +311,7 @@ func TestMissingAndCategorical(t *testing.T) {
 			if math.IsNaN(x[1]) {
 				truth += 20
 			}
-			if math.Abs(p.Value-truth) > 0.3 {
+			if !(math.Abs(p.Value-truth) <= 0.3) {
 				t.Errorf("code %d, second %v: %v, want %v", code, x[1], p.Value, truth)
 			}
 		}
@@ -422,7 +465,7 @@ func TestGrowerChangesPacking(t *testing.T) {
 			if hessian != nil {
 				want /= 2
 			}
-			if got := float64(tr.facts[l.node].cover); len(leaves) < 5 || math.Abs(got-want) > 1e-6*want {
+			if got := float64(tr.facts[l.node].cover); len(leaves) < 5 || !(math.Abs(got-want) <= 1e-6*want) {
 				t.Fatalf("round %d: a leaf of %d covers %v, want %v", round, len(leaves), got, want)
 			}
 		}

@@ -45,7 +45,7 @@ func TestReadsXGBoost(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := fixture.Predictions[i]; math.Abs(p.Value-want) > 1e-5*(1+math.Abs(want)) {
+			if want := fixture.Predictions[i]; !(math.Abs(p.Value-want) <= 1e-5*(1+math.Abs(want))) {
 				t.Errorf("%s: row %d: %v, XGBoost says %v", name, i, p.Value, want)
 			}
 		}

@@ -2,6 +2,7 @@ package scripttest
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ const (
 
 // Examples checks that help is short: at most 15 flags per command; and for a
 // command with more than six, an example, and at most five flags marked with
-// cli.First. It parses each line of an example: the command, its flags with values
+// cli.First. The usage line shows every required flag. It parses each line of an example: the command, its flags with values
 // of their types, and the number of arguments must be valid.
 func Examples(t *testing.T, newRoot func(*cli.Env) *cobra.Command) {
 	t.Helper()
@@ -35,6 +36,9 @@ func Examples(t *testing.T, newRoot func(*cli.Env) *cobra.Command) {
 			}
 			if !f.Hidden && f.Name != "help" {
 				flags++
+			}
+			if required := f.Annotations[cobra.BashCompOneRequiredFlag]; required != nil && !strings.Contains(c.Use, "-"+cmp.Or(f.Shorthand, "-"+f.Name)+" ") {
+				t.Errorf("%s needs --%s, which %q does not show", c.CommandPath(), f.Name, c.Use)
 			}
 		})
 		switch {

@@ -1,9 +1,11 @@
 package scripttest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,10 +22,12 @@ import (
 // stops at the first command that fails. It compares the output of each command
 // exactly with the output that the guide shows, if any. "..." matches any text, and
 // on a line of its own any number of lines. Numbers that vary between runs are listed
-// with their ranges in a Markdown comment before the block:
+// in a Markdown comment before the block, with a range whose end is at most five times
+// its beginning, or in their order, or alone if they depend on the machine and its load:
 //
-//	<!-- varies: 46.9 in 20..90, 36.9 in 10..80 -->
+//	<!-- varies: 46.9 in 20..90, 10 <= 36.9 <= 40.2, 0.13 -->
 //
+// A number in an order that the block does not show is a fixed bound.
 // In a block with such a comment or "..." the width of columns is ignored.
 // Processes that a command leaves in the background are killed at the end of the
 // guide. With -update the output is written into the guide, unless the block has
@@ -85,11 +89,15 @@ type step struct {
 	varies        []varying
 }
 
-// varying is a number that a guide shows and the range that it may lie in.
+// varying is a number that a guide shows, and what holds for the printed one.
 type varying struct {
 	shown     string
-	low, high float64
+	low, high float64 // of its range
+	least     string  // another shown number, or a bound, that it is not below
 }
+
+// widest is the greatest ratio of the ends of a range: a wider one checks little.
+const widest = 5
 
 var heredoc = regexp.MustCompile(`<<-?['"]?(\w+)['"]?`)
 
@@ -187,24 +195,29 @@ var (
 
 const number = `([+-]?[0-9]+(?:[.,:e+-]*[0-9]+)*)`
 
-// ranges reads "46.9 in 20..90, 36.9 in 10..80".
+// ranges reads "46.9 in 20..90, 10 <= 36.9, 0.13".
 func ranges(list string) ([]varying, error) {
 	var all []varying
-	for _, text := range strings.Split(list, ", ") {
-		var v varying
-		shown, bounds, ok := strings.Cut(text, " in ")
-		low, high, both := strings.Cut(bounds, "..")
-		var err, other error
-		v.shown = strings.TrimSpace(shown)
-		v.low, err = strconv.ParseFloat(low, 64)
-		v.high, other = strconv.ParseFloat(strings.TrimSpace(high), 64)
-		if !ok || !both || err != nil || other != nil {
-			return nil, fmt.Errorf("varies: %q: want NUMBER in LOW..HIGH", text)
+	for _, text := range strings.Split(strings.TrimSpace(list), ", ") {
+		shown, bounds, ranged := strings.Cut(text, " in ")
+		v := varying{low: math.Inf(-1), high: math.Inf(1)}
+		if ranged {
+			low, high, _ := strings.Cut(bounds, "..")
+			var err, other error
+			v.low, err = strconv.ParseFloat(low, 64)
+			v.high, other = strconv.ParseFloat(high, 64)
+			if err != nil || other != nil || v.high > widest*v.low {
+				return nil, fmt.Errorf("varies: %q: want NUMBER in LOW..HIGH, and HIGH at most %d times LOW", text, widest)
+			}
 		}
-		if x, err := strconv.ParseFloat(v.shown, 64); err != nil || x < v.low || x > v.high {
-			return nil, fmt.Errorf("varies: %q: the number is not in the range", text)
+		for _, v.shown = range strings.Split(shown, " <= ") {
+			x, err := strconv.ParseFloat(v.shown, 64)
+			if err != nil || x < v.low || x > v.high {
+				return nil, fmt.Errorf("varies: %q: %s is no number, or not in the range", text, v.shown)
+			}
+			all = append(all, v)
+			v.least = v.shown
 		}
-		all = append(all, v)
 	}
 	return all, nil
 }
@@ -225,9 +238,18 @@ func (s *step) compare(got string) error {
 	if found == nil {
 		return errors.New("not the same")
 	}
+	printed := map[string]string{}
 	for i, v := range order {
-		if x, err := strconv.ParseFloat(found[i+1], 64); err != nil || x < v.low || x > v.high {
+		printed[v.shown] = found[i+1]
+	}
+	for i, v := range order {
+		x, err := strconv.ParseFloat(found[i+1], 64)
+		if err != nil || x < v.low || x > v.high {
 			return fmt.Errorf("%s, shown as %s, is not in %g..%g", found[i+1], v.shown, v.low, v.high)
+		}
+		least := cmp.Or(printed[v.least], v.least)
+		if bound, err := strconv.ParseFloat(least, 64); v.least != "" && (err != nil || x < bound) {
+			return fmt.Errorf("%s, shown as %s, is below %s, shown as %s", found[i+1], v.shown, least, v.least)
 		}
 	}
 	return nil
@@ -239,9 +261,10 @@ func (s *step) pattern() (string, []varying) {
 	var b strings.Builder
 	var order []varying
 	b.WriteString("^")
-	text := foldColumns(s.want)
+	whole := foldColumns(s.want)
+	text := whole
 	for text != "" {
-		if rest, ok := strings.CutPrefix(text, "...\n"); ok && (b.Len() == 1 || beginsLine(foldColumns(s.want), text)) {
+		if rest, ok := strings.CutPrefix(text, "...\n"); ok && (b.Len() == 1 || beginsLine(whole, text)) {
 			b.WriteString(`(?s:(?:.*\n)?)`) // whole lines, or none
 			text = rest
 			continue
@@ -281,9 +304,9 @@ func trimBlanks(text string) string {
 
 // foldColumns returns the text with runs of blanks and dashes shortened and without
 // blanks before a line, so column widths do not matter: those of the first column
-// set its lines' indents.
+// set its lines' indents. Each line ends with a line feed.
 func foldColumns(text string) string {
-	return indent.ReplaceAllString(blanks.ReplaceAllString(rule.ReplaceAllString(trimBlanks(text), "--"), " "), "")
+	return indent.ReplaceAllString(blanks.ReplaceAllString(rule.ReplaceAllString(trimBlanks(text)+"\n", "--"), " "), "")
 }
 
 // write puts the output of a step into the guide.

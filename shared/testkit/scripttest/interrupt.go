@@ -26,7 +26,7 @@ const (
 	waitTime    = 2 * time.Second
 	endTime     = 2 * time.Second
 	endWallTime = time.Minute
-	reapTime    = 10 * time.Second
+	reapTime    = time.Minute
 	raceFactor  = 5 // factor with the race detector
 )
 

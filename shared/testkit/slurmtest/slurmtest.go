@@ -6,8 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	mathrand "math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -15,12 +13,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/testkit/porttest"
 )
 
 // packages maps the programs of a real Slurm to the Debian packages that contain
@@ -193,30 +191,10 @@ func ShareNodes(c *Cluster) {
 	}
 }
 
-// The clusters of this process take ports one after another, from a random one up.
-// They stay below the range from which Linux assigns ports, which may be taken a
-// moment after they were found free.
-const firstPort, endPort = 10000, 32000
-
-var nextPort = func() *atomic.Int64 {
-	var n atomic.Int64
-	n.Store(mathrand.Int64N(endPort - firstPort))
-	return &n
-}()
-
 // Ports returns n ports that nobody listens on, each once in this process.
 func (c *Cluster) Ports(n int) (ports []int) {
-	for len(ports) < n {
-		port := firstPort + int(nextPort.Add(1))%(endPort-firstPort)
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if errors.Is(err, syscall.EADDRINUSE) {
-			continue
-		}
-		if err != nil {
-			c.T.Fatal(err)
-		}
-		l.Close()
-		ports = append(ports, port)
+	for range n {
+		ports = append(ports, porttest.Free(c.T))
 	}
 	return ports
 }
