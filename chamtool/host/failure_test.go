@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -123,7 +124,7 @@ func TestOlderVariable(t *testing.T) {
 
 // A callback that the library does not offer is told, and the rest works.
 func TestRefusedCallback(t *testing.T) {
-	_, stderr := output(t, []string{"CHAMTOOL_VERBOSE=1"}, append([]string{"--refuse", "7"}, small...)...)
+	_, stderr := output(t, []string{"CHAMTOOL_VERBOSE=1", "HOST_REFUSE=7"}, small...)
 	if !strings.Contains(stderr, "callback 7 is not offered") || !strings.Contains(stderr, "180 tasks, ") {
 		t.Error(stderr)
 	}
@@ -134,7 +135,8 @@ func TestDeath(t *testing.T) {
 	tool, p := need(t)
 	for _, death := range []string{"term", "kill", "exit", "segv"} {
 		t.Run(death, func(t *testing.T) {
-			r := in(t, tool, append([]string{"--death", death, "--death-at", "1", "--await", "logs/chamtool_rank_0.csv", "--await-lines", "61"}, small...)...)
+			r := in(t, tool, small...)
+			r.Env = append(r.Env, "HOST_DEATH="+death, "HOST_AWAIT=logs/chamtool_rank_0.csv")
 			_, _, err := p.Output(t.Context(), r)
 			if (err == nil) != (death == "exit") {
 				t.Errorf("the host ended with %v", err)
@@ -177,7 +179,7 @@ func TestOneIterationAndNone(t *testing.T) {
 }
 
 func TestFork(t *testing.T) {
-	_, stderr := output(t, []string{"CHAMTOOL_VERBOSE=1"}, append([]string{"--fork"}, small...)...)
+	_, stderr := output(t, []string{"CHAMTOOL_VERBOSE=1", "HOST_FORK=1"}, small...)
 	if !strings.Contains(stderr, "180 tasks, ") {
 		t.Error(stderr)
 	}
@@ -191,12 +193,14 @@ func TestKeptModels(t *testing.T) {
 	// unpredicted is how many runs had no prediction. A run that the clock cannot
 	// tell the length of is neither learned from nor scored.
 	again := func(env ...string) (unpredicted, warnings int) {
-		r := in(t, tool, append(slices.Clone(small), "--threads", "1")...) // no task starts before the one before ended
+		// No task starts before the one before ended, and the times of the next program are those that
+		// were kept, however busy the machine is: times that are not are dropped after seven tasks.
+		r := in(t, tool, "--threads", "1", "--tasks", "60", "--iterations", "3", "--work", "spin", "--sizes", "100,200")
 		r.Env = append(r.Env, append([]string{"CHAMTOOL_HOME=" + home}, env...)...)
 		run(t, p, r)
 		s := readSummary(t, r, 0)
 		for _, w := range s.Warnings {
-			if strings.Contains(w, "kept models are not used") { // a busy machine may overturn them: that is no fault
+			if strings.Contains(w, "kept models are not used") {
 				warnings++
 			}
 		}
@@ -262,19 +266,33 @@ func TestHeldLock(t *testing.T) {
 	if s := readSummary(t, r, 0); len(s.Warnings) != 0 {
 		t.Errorf("warnings %v: what waits for the lock is not lost", s.Warnings)
 	}
-	if left, _ := filepath.Glob(kept + ".private.*"); len(left) != 1 {
-		t.Errorf("handed over: %v", left)
+	left, _ := filepath.Glob(kept + ".private.*")
+	if len(left) != 1 {
+		t.Fatalf("handed over: %v", left)
+	}
+	first, err := perfmodel.ReadStore(left[0])
+	if err != nil {
+		t.Fatal(err)
 	}
 	lock.Close()
 	run(t, p, r) // which takes in what the first one left
+	if left, _ := filepath.Glob(kept + ".private.*"); len(left) != 0 {
+		t.Errorf("not taken in: %v", left)
+	}
 	store, err := perfmodel.ReadStore(kept)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(store.Names()) == 0 {
+		t.Error("nothing is kept")
+	}
 	for _, key := range store.Names() {
-		runs := store.Runs(key)
-		if name, build := perfmodel.SplitKey(key); len(runs) != 360 || !strings.HasPrefix(name, "chamhost:host_") || len(build) != 16 {
-			t.Errorf("%q of build %q: %d runs", name, build, len(runs))
+		handed, runs := len(first.Runs(key)), store.Runs(key)
+		if handed == 0 || handed >= len(runs) || !reflect.DeepEqual(runs[:handed], first.Runs(key)) {
+			t.Errorf("%q: %d runs of the %d that were handed over, and the next program's", key, len(runs), handed)
+		}
+		if name, build := perfmodel.SplitKey(key); !strings.HasPrefix(name, "chamhost:host_") || len(build) != 16 {
+			t.Errorf("%q of build %q", name, build)
 		}
 	}
 }
@@ -282,8 +300,8 @@ func TestHeldLock(t *testing.T) {
 // A program that changes its folder changes nothing for the tool.
 func TestChangedFolder(t *testing.T) {
 	tool, p := need(t)
-	r := in(t, tool, append([]string{"--chdir", "/"}, small...)...)
-	r.Env = append(r.Env, "CHAMTOOL_LOG_FORMAT=csv", "CHAMTOOL_LOG_DIR=here", "CHAMTOOL_HOME=models-here")
+	r := in(t, tool, small...)
+	r.Env = append(r.Env, "HOST_CHDIR=/", "CHAMTOOL_LOG_FORMAT=csv", "CHAMTOOL_LOG_DIR=here", "CHAMTOOL_HOME=models-here")
 	run(t, p, r)
 	for _, name := range []string{"here/chamtool_rank_0.csv", "here/chamtool_summary_rank_0.json", "models-here/models"} {
 		if _, err := os.Stat(filepath.Join(r.Dir, name)); err != nil {
@@ -370,18 +388,21 @@ func TestPatchedPredictions(t *testing.T) {
 		if did.Trained != 1 || did.Predicted != tt.predicted {
 			t.Errorf("mode %s: %+v", tt.mode, did)
 		}
-		// A forecast leaves what was seen by a factor of e at most; the load of an
-		// iteration is what its tasks took, by the host's clock.
-		least, most := extremes(t, r, tt.mode == "3")
-		if did.LeastPredicted < least/math.E/2 || did.MostPredicted > most*math.E*2 {
-			t.Errorf("mode %s: %v to %v s predicted, %v to %v s seen", tt.mode, did.LeastPredicted, did.MostPredicted, least, most)
+		// A forecast leaves the loads so far by a factor of e at most, a prediction the tasks' times
+		// by one of ten. The host's times contain those of the log, and the waits of its threads.
+		least, factor := leastSeconds(t, r, tt.mode == "3"), 2*math.E
+		if tt.mode == "3" {
+			factor = 11
+		}
+		if did.LeastPredicted < least/factor || did.MostPredicted > did.MostTold*factor {
+			t.Errorf("mode %s: %v to %v s predicted, %v s logged to %v s told", tt.mode, did.LeastPredicted, did.MostPredicted, least, did.MostTold)
 		}
 	}
 }
 
-// extremes are the shortest and the longest time in the log of a run: of its
-// tasks, or of its iterations' sums.
-func extremes(t *testing.T, r host.Run, tasks bool) (least, most float64) {
+// leastSeconds returns the shortest time in the log of a run: of its tasks, or of
+// its iterations' sums.
+func leastSeconds(t *testing.T, r host.Run, tasks bool) float64 {
 	t.Helper()
 	log, err := task.Scan(t.Context(), filepath.Join(r.Dir, "logs", "chamtool_rank_0.csv"), task.Options{Format: task.FormatCSV})
 	if err != nil {
@@ -399,5 +420,5 @@ func extremes(t *testing.T, r host.Run, tasks bool) (least, most float64) {
 			seconds[row.Iteration] += row.Seconds
 		}
 	}
-	return slices.Min(seconds), slices.Max(seconds)
+	return slices.Min(seconds)
 }

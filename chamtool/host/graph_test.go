@@ -68,7 +68,7 @@ func TestRealFloodGraph(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "cutoff")
 	compile(t, "", "clang", "-fopenmp", "-O2", "-g", "-Wall", "-Werror", "-o", program, "testdata/cutoff.c")
 	for _, args := range [][]string{{"fib", "22"}, {"health", "6"}} {
-		_, logs := underOMPT(t, []string{"CHAMTOOL_RING_SLOTS=512"}, program, args...)
+		_, logs := underOMPT(t, []string{"CHAMTOOL_RING_SLOTS=64"}, program, args...)
 		s := rankOf(t, logs).Summary
 		if g := s.Graph; s.Unread == 0 || g == nil || g.Lost != 0 || !(g.Span > 0 && g.Span < g.Work) || g.Work > 3.2*s.RunSeconds {
 			t.Errorf("%v: %d only counted, graph %+v in %v s", args, s.Unread, g, s.RunSeconds)

@@ -124,17 +124,17 @@ void run(void) {
 func TestRealUnseenEnd(t *testing.T) {
 	program := harmful(t)
 	for _, how := range []string{"_exit", "exec"} {
-		for _, pause := range []string{"0", "2500"} {
-			t.Run(how+"/"+pause, func(t *testing.T) {
-				dir, _ := traced(t, nil, program, how, pause)
+		for _, flushed := range []string{"0", "1000"} {
+			t.Run(how+"/"+flushed, func(t *testing.T) {
+				dir, _ := traced(t, nil, program, how, flushed)
 				j, err := job.Load(t.Context(), filepath.Join(dir, "logs"), nil)
 				reasons := fmt.Sprint(err)
 				if err == nil {
 					reasons = fmt.Sprint(j.Reasons)
-					if rows := len(j.Ranks[0].Log.Rows); pause != "0" && rows < 1000 || len(j.Torn) != 1 {
+					if rows := len(j.Ranks[0].Log.Rows); flushed != "0" && rows < 1000 || len(j.Torn) != 1 {
 						t.Errorf("%d rows, torn %v", rows, j.Torn)
 					}
-				} else if pause != "0" {
+				} else if flushed != "0" {
 					t.Error(err)
 				}
 				if !strings.Contains(reasons, "did not see the program's end") {

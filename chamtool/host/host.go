@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -24,7 +25,7 @@ var ErrNoCompiler = errors.New("no compiler")
 type Options struct {
 	MPI      bool   // compile with mpicc, for several ranks
 	Sanitize string // "address" or "thread"; "" is none
-	Upstream bool   // leave out the patched dialect even if there is a C++ compiler
+	Source   string // of C, which includes host.c; "" is that alone
 }
 
 // Program is a built test program.
@@ -53,11 +54,11 @@ func Build(ctx context.Context, dir string, o Options) (*Program, error) {
 	if o.Sanitize != "" {
 		flags = append(flags, "-fsanitize="+o.Sanitize)
 	}
-	args := slices.Concat(flags, []string{"-std=gnu11", "-rdynamic", "-o", p.Path, filepath.Join(src, "host.c")})
+	args := slices.Concat(flags, []string{"-std=gnu11", "-rdynamic", "-o", p.Path, "-I", src, cmp.Or(o.Source, filepath.Join(src, "host.c"))})
 	if o.MPI {
 		args = append(args, "-DHOST_MPI")
 	}
-	if _, err := exec.LookPath("g++"); err == nil && !o.Upstream {
+	if _, err := exec.LookPath("g++"); err == nil {
 		object := filepath.Join(src, "patched.o")
 		if err := compile(ctx, "g++", slices.Concat(flags, []string{"-c", "-o", object, filepath.Join(src, "patched.cpp")})...); err != nil {
 			return nil, err
@@ -100,11 +101,11 @@ type Rank struct {
 	Remote         uint64  `json:"remote"`
 	Moved          uint64  `json:"moved"`
 	Loads          uint64  `json:"loads"`
-	Decisions      uint64  `json:"decisions"`
 	Trained        uint64  `json:"trained"`
 	Predicted      uint64  `json:"predicted"`
 	LeastPredicted float64 `json:"least_predicted"` // of the predictions that it received for iterations or tasks, in seconds; patched dialect
 	MostPredicted  float64 `json:"most_predicted"`
+	MostTold       float64 `json:"most_told"` // the longest task or the greatest load of an iteration that it told, in seconds; patched dialect
 	Waits          uint64  `json:"waits"`
 	LoadsReported  uint64  `json:"told"` // loads and task times of the patched dialect
 	Seconds        float64 `json:"seconds"`

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,12 +34,7 @@ func launch(ctx context.Context, ranks int) ([]string, error) {
 // openMPI says whether a launcher's --version is Open MPI's: 4 names OpenRTE, 5 names
 // Open MPI or PRRTE.
 func openMPI(version string) bool {
-	for _, name := range []string{"Open MPI", "OpenRTE", "PRRTE"} {
-		if strings.Contains(version, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"Open MPI", "OpenRTE", "PRRTE"}, func(name string) bool { return strings.Contains(version, name) })
 }
 
 // together returns an error where a rank counts itself as one of fewer than were started:

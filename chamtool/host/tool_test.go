@@ -50,7 +50,7 @@ var tool = sync.OnceValues(func() (string, error) {
 })
 
 var plainHost = sync.OnceValues(func() (*host.Program, error) {
-	return host.Build(context.Background(), filepath.Join(scratch, "plain"), host.Options{})
+	return host.Build(context.Background(), filepath.Join(scratch, "plain"), host.Options{Source: "testdata/hooks.c"})
 })
 
 // need returns the built tool and host, or skips where there is no compiler.
@@ -242,6 +242,9 @@ func lines(t *testing.T, path string) []string {
 
 // The C side alone, with a reader in C, under the sanitizers.
 func TestSanitizers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: C is under test")
+	}
 	need(t)
 	for _, kind := range []string{"address", "thread"} {
 		t.Run(kind, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -110,7 +111,7 @@ func start(process, settings unsafe.Pointer) bool {
 	c.opened = time.Now()
 	c.session = session.New(session.Options{
 		Config: cfg, Model: model, Rank: c.rank, Ranks: c.ranks, Dialect: c.dialect,
-		Rings: c.attach, Clock: clock, CPUTime: threadCPU, Symbol: c.symbol, Body: c.body, Graph: graph, Create: c.create,
+		Rings: c.attach, Clock: clock, CPUTime: threadCPU, Symbol: c.symbol, Body: c.body, Times: times, Graph: graph, Create: c.create,
 	})
 	for _, w := range c.session.Warnings() {
 		c.say("%s", w)
@@ -189,6 +190,13 @@ func clock() (ticks, ns uint64) {
 // it. It is the clock's and not getrusage's, which stands still between the
 // kernel's ticks: most drains are shorter.
 func threadCPU() time.Duration { return time.Duration(C.chamtool_thread_cpu()) }
+
+// times returns the times of a thread.
+func times(r *event.Ring) []event.PlaceTime {
+	all := make([]event.PlaceTime, event.Places)
+	C.chamtool_times(r.Memory(), unsafe.Pointer(&all[0]))
+	return slices.DeleteFunc(all, func(t event.PlaceTime) bool { return t.Kind == 0 })
+}
 
 // graph returns the graph of the program's tasks so far.
 func graph() (g event.Graph, known bool) {
@@ -344,22 +352,8 @@ func (c *consumer) finish() {
 	case c.config.Verbose:
 		c.say("%s", summary.Short())
 	case c.rank == 0 && len(c.config.LogFormats) > 0:
-		say(fmt.Sprintf("chamtool: %s; logs in %s\n", c.together(summary), c.dir))
+		say(fmt.Sprintf("chamtool: rank 0 of %d: %s; logs in %s\n", c.ranks, summary.Short(), c.dir))
 	}
-}
-
-// lastWait bounds the time that rank 0 waits for the last files of the other ranks.
-const lastWait = time.Second
-
-// together returns the summary line of all ranks if they share a directory and end together,
-// else that of this rank.
-func (c *consumer) together(own *summary.Summary) string {
-	for end := time.Now().Add(lastWait); c.ranks > 1 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if all := summary.ReadAll(c.dir, c.ranks, c.began); all != nil {
-			return summary.CombinedLine(all)
-		}
-	}
-	return fmt.Sprintf("rank 0 of %d: %s", c.ranks, own.Short())
 }
 
 // checkpoint writes what a program that ends without its tool would lose.

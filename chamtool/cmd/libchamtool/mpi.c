@@ -46,8 +46,8 @@ static __thread int in_mpi; // calls that contain the present one: MPI's Fortran
 // call_early makes a call that is no work of the program: MPI_Init, or one before the first use of
 // OpenMP. r is NULL there.
 static long call_early(struct ring *r, mpi_function next, WORDS) {
-    int computes = r && r->since;
-    if (computes) stop_computing(r, ticks());
+    struct place_time *before = r ? r->state : NULL;
+    if (before) change_state(r, NULL, ticks());
     uint64_t begin = nanoseconds(CLOCK_MONOTONIC), cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
     in_mpi++;
     long result = next(GIVEN);
@@ -55,36 +55,57 @@ static long call_early(struct ring *r, mpi_function next, WORDS) {
     atomic_fetch_add(&early.calls, 1);
     atomic_fetch_sub(&early.ns, nanoseconds(CLOCK_MONOTONIC) - begin);
     atomic_fetch_sub(&early.cpu, nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
-    if (computes) start_computing(r, ticks());
+    if (before) change_state(r, before, ticks());
     return result;
 }
 
-static long call_mpi(mpi_function *next, const char *name, void *place, WORDS) {
+// POLL_TICKS is the time between two polls in which the program does little else, some microseconds.
+enum { POLL_TICKS = 10000 };
+
+static __thread uint64_t polled; // tick at which the thread's last call of MPI returned that nothing is done yet, or 0
+
+// call_mpi makes a call of MPI. is_done points to the answer of a poll, NULL for other calls. A short
+// time between a poll that finds nothing and the next call counts as that of the call.
+static long call_mpi(mpi_function *next, const char *name, void *place, const int *is_done, WORDS) {
     if (!*next && !(*next = (mpi_function)find_next(name, "libmpi"))) return MPI_ERROR;
     static _Atomic int initialized; // the first call is MPI_Init
     if (in_mpi) return (*next)(GIVEN);
     struct ring *r = on() ? my_ring() : NULL;
     if (!atomic_exchange(&initialized, 1) || !r) return call_early(r, *next, GIVEN);
-    uint64_t begin = ticks(), computes = r->since;
-    stop_computing(r, begin);
+    struct place_time *before = r->state;
+    uint64_t at = ticks();
+    if (r->since == polled && at - polled < POLL_TICKS) at = polled;
+    wait_in(r, !r->computing || r->computing == other_time(r, TIME_SERIAL) ? TIME_MPI_ALONE : TIME_MPI, place_of(r, (uint64_t)(uintptr_t)place), at);
     in_mpi++;
     long result = (*next)(GIVEN);
     in_mpi--;
-    uint64_t end = ticks();
-    add_time(r, !r->computing || r->computing == other_time(r, TIME_SERIAL) ? TIME_MPI_ALONE : TIME_MPI, place_of(r, (uint64_t)(uintptr_t)place), end - begin);
-    if (computes) start_computing(r, end);
+    at = ticks();
+    polled = is_done && !*is_done ? at : 0;
+    change_state(r, before, at);
     return result;
 }
 
-#define PASS(function) \
+#define PASS(function, is_done) \
     EXPORT long function(WORDS) { \
         static mpi_function next; \
-        return call_mpi(&next, #function, __builtin_return_address(0), GIVEN); \
+        return call_mpi(&next, #function, __builtin_return_address(0), (const int *)(is_done), GIVEN); \
+    }
+
+// LAST is a function that ends the program.
+#define LAST(function) \
+    EXPORT long function(WORDS) { \
+        static mpi_function next; \
+        write_pending(); \
+        return call_mpi(&next, #function, __builtin_return_address(0), NULL, GIVEN); \
     }
 
 // Of each function the names for C, for Fortran, and for Fortran's module mpi_f08.
-#define MPI(C, fortran) PASS(MPI_##C) PASS(mpi_##fortran##_) PASS(mpi_##fortran##_f08_)
+#define POLL(C, fortran, is_done) PASS(MPI_##C, is_done) PASS(mpi_##fortran##_, is_done) PASS(mpi_##fortran##_f08_, is_done)
+#define MPI(C, fortran) POLL(C, fortran, NULL)
 
+LAST(MPI_Abort)
+LAST(mpi_abort_)
+LAST(mpi_abort_f08_)
 MPI(Init, init)
 MPI(Init_thread, init_thread)
 MPI(Finalize, finalize)
@@ -120,15 +141,15 @@ MPI(Sendrecv, sendrecv)
 MPI(Sendrecv_replace, sendrecv_replace)
 MPI(Probe, probe)
 MPI(Mprobe, mprobe)
-MPI(Iprobe, iprobe)
+POLL(Iprobe, iprobe, d)
 MPI(Wait, wait)
 MPI(Waitall, waitall)
 MPI(Waitany, waitany)
 MPI(Waitsome, waitsome)
-MPI(Test, test)
-MPI(Testall, testall)
-MPI(Testany, testany)
-MPI(Testsome, testsome)
+POLL(Test, test, b)
+POLL(Testall, testall, c)
+POLL(Testany, testany, d)
+POLL(Testsome, testsome, c)
 MPI(Comm_dup, comm_dup)
 MPI(Comm_split, comm_split)
 MPI(Comm_create, comm_create)

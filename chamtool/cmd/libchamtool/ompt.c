@@ -91,7 +91,7 @@ static void on_work(int work, int endpoint, ompt_data *parallel, ompt_data *task
     (void)parallel, (void)task, (void)count;
     TIMED;
     if (!on()) return;
-    if (own_ring && own_ring->since) {
+    if (own_ring && own_ring->computing && own_ring->state == own_ring->computing) {
         _Atomic uint64_t *bits = &own_ring->computing->work;
         atomic_store_explicit(bits, atomic_load_explicit(bits, memory_order_relaxed) | 1ull << (work & 63), memory_order_relaxed);
     }
@@ -205,7 +205,7 @@ static void on_implicit_task(int endpoint, ompt_data *parallel, ompt_data *task,
         struct team *outer = current_team();
         if (helper || !r) return;
         if (outer && outer->region) enter_region(r, outer->region->place, at);
-        else stop_computing(r, at);
+        else change_state(r, NULL, at);
         return;
     }
     helper = region == &helpers;
@@ -247,7 +247,7 @@ static void on_parallel_begin(ompt_data *task, const void *frame, ompt_data *par
     parallel->ptr = region;
     uint64_t at = ticks();
     fork_team(r, current_task(r), region, at);
-    if (!inner && r->since) fork_region(r, region->place, at);
+    if (!inner && r->state) fork_region(r, region->place, at);
 }
 
 // under_way reports whether a task lies on this thread's stack.
@@ -352,22 +352,20 @@ static void wait_for_dependences(kmp_wait next, void *place, int32_t thread, int
         at = ticks();
         push_wait(r, EVENT_WAIT_START, FLAG_COUNTED, 0, at);
         begin_wait(r, task, WAIT_OTHER, at);
-        stop_computing(r, at);
+        if (r->computing) wait_in(r, TIME_BARRIER, place_of(r, of_runtime(address) ? caller() : address), at);
     }
     within++;
     next(place, thread, n, list, n2, list2, no_wait);
     within--;
     if (!r) return;
     at = ticks();
-    uint64_t idle = push_wait(r, EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration), at);
+    push_wait(r, EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration), at);
     for (int32_t i = 0; task && i < n; i++) {
         int kind = list[i].flags & 2 ? DEPENDS_OUT : list[i].flags & 4 ? DEPENDS_MUTEXINOUTSET : list[i].flags & 8 ? DEPENDS_INOUTSET : DEPENDS_IN;
         await_address(task, (uint64_t)list[i].address, kind);
     }
     end_wait(r, task, WAIT_OTHER, at);
-    if (!r->computing) return;
-    add_time(r, TIME_BARRIER, place_of(r, of_runtime(address) ? caller() : address), idle);
-    start_computing(r, at);
+    if (r->computing) change_state(r, r->computing, at);
 }
 
 EXPORT void __kmpc_omp_wait_deps(void *place, int32_t thread, int32_t n, struct kmp_dependence *list, int32_t n2, struct kmp_dependence *list2) {
@@ -526,8 +524,8 @@ static inline void go_on(struct ring *r, struct task *t, uint64_t at) {
         run->loop = t->loop | continued;
         run->level = t->level;
         run->construct = t->construct | (t->counted ? COUNTED : 0);
-        run->ends_idling = r->computing && !r->since;
-        if (run->ends_idling) start_computing(r, at);
+        run->waiting = r->state == r->computing ? NULL : r->state;
+        if (run->waiting) change_state(r, r->computing, at);
     }
     begin_run(r, t->token, at);
 }
@@ -605,20 +603,30 @@ static inline int ends(int kind, const ompt_data *parallel, const struct ring *r
     return r->depth == 0 && !ends_region(kind) && !(region && region->inner) && !atomic_load_explicit(&omp.marked, memory_order_relaxed);
 }
 
-// count_wait adds a wait that has ended to the times of a thread. A worker learns only when the
-// next region begins that the one before is over: the time since then is outside of regions.
-static void count_wait(struct ring *r, int kind, uint64_t address, uint64_t idle, uint64_t at) {
-    uint64_t stop = at;
+// begin_idling begins a wait of a thread in its region.
+static void begin_idling(struct ring *r, int kind, uint64_t address, uint64_t at) {
+    struct team *team = current_team();
+    if (!team || !team->region) return;
+    wait_in(r, TIME_BARRIER, !address || of_runtime(address) ? team->region->place : place_of(r, address), at);
+    if (!ends_region(kind)) return;
+    r->last_barrier.state = r->state;
+    r->last_barrier.region = team->region;
+    r->last_barrier.number = team->number;
+}
+
+// end_idling ends a wait. A worker learns only when the next region begins that the one before is
+// over: the time since then is outside of regions.
+static void end_idling(struct ring *r, int kind, uint64_t at) {
     struct team *team = current_team();
     struct region *region = team ? team->region : NULL;
+    uint64_t ended = 0;
     if (!region) return;
-    if (ends_region(kind)) {
-        uint64_t ended = atomic_load(&region->number) == team->number ? atomic_load(&region->ended) : 1;
-        if (ended && ended < at) stop = ended;
-    }
-    if (stop < at) pause_task(r, team->task, 0);
-    add_time(r, TIME_BARRIER, !address || of_runtime(address) ? region->place : place_of(r, address), idle > at - stop ? idle - (at - stop) : 0);
-    if (stop == at) start_computing(r, at);
+    if (ends_region(kind)) ended = atomic_load(&region->number) == team->number ? atomic_load(&region->ended) : 1;
+    if (ended && ended < at) {
+        pause_task(r, team->task, 0);
+        end_state(r, ended);
+        begin_state(r, NULL, at);
+    } else change_state(r, r->computing, at);
 }
 
 static inline int class_of(int kind) {
@@ -644,13 +652,13 @@ static void synchronize(int kind, int endpoint, ompt_data *parallel, ompt_data *
         if (r->depth == 0) entered = atomic_load(&root_of(r)->iteration);
         push_wait(r, EVENT_WAIT_START, FLAG_COUNTED, 0, at);
         begin_wait(r, current, class_of(kind), at);
-        stop_computing(r, at);
+        begin_idling(r, kind, (uint64_t)(uintptr_t)address, at);
         return;
     }
     end_wait(r, current, class_of(kind), at);
     if (ends(kind, parallel, r)) end_iteration(r, root_of(r), at);
-    uint64_t idle = push_wait(r, EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration), at);
-    count_wait(r, kind, (uint64_t)(uintptr_t)address, idle, at);
+    push_wait(r, EVENT_WAIT_END, FLAG_COUNTED, atomic_load(&tool.iteration), at);
+    end_idling(r, kind, at);
 }
 
 static void on_sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *task, const void *address) {
@@ -699,13 +707,6 @@ static int on_control(uint64_t command, uint64_t modifier, void *arg, const void
 
 // ---- locks --------------------------------------------------------------------
 
-static __thread struct {
-    uint64_t at;    // tick at which the thread tries to take a lock; 0 outside of that
-    uint64_t since; // since which it computed then; 0 if it did not
-    uint64_t cpu;   // its CPU time then, in ns; 0 if it was not read
-    uint64_t last;  // tick of its last attempt to take a lock
-} locking;
-
 enum { LOCK_BITS = 10 };
 static _Atomic(struct ring *) owners[1 << LOCK_BITS]; // of locks: the thread that took each last
 
@@ -719,39 +720,41 @@ static inline int is_others(uint64_t lock) {
 
 // begin_locking notes that the thread tries to take a lock. It may spin until it has it, or never
 // get it: a test that fails has no end. Its CPU time is read where that is little next to its time.
-static void begin_locking(int may_wait) {
+static void begin_locking(int may_wait, uint64_t place) {
     struct ring *r = own_ring;
-    locking.at = ticks();
-    int is_rare = locking.at - locking.last >= LONG_TICKS;
-    locking.last = locking.at;
-    locking.since = r ? r->since : 0;
-    locking.cpu = (may_wait || is_rare) && locking.since && r->cpu_since ? nanoseconds(CLOCK_THREAD_CPUTIME_ID) : 0;
+    if (!r) return;
+    uint64_t at = ticks();
+    int is_rare = at - r->lock_last >= LONG_TICKS;
+    r->lock_last = at;
+    r->lock_cpu = (may_wait || is_rare) && r->cpu_since ? nanoseconds(CLOCK_THREAD_CPUTIME_ID) : 0;
+    r->lock_place = of_runtime(place) ? 0 : place;
+    r->lock_at = at;
 }
 
 // end_locking counts a wait as one of the task that the thread is in.
 static void end_locking(int waited_for, uint64_t place) {
-    struct ring *r;
-    uint64_t from = locking.at, at = ticks();
-    locking.at = 0;
-    if (!from || !waited_for || !on() || !(r = my_ring())) return;
+    struct ring *r = own_ring;
+    uint64_t from = r ? r->lock_at : 0, at = ticks();
+    if (!from) return;
+    r->lock_at = 0;
+    if (!waited_for || !on()) return;
     struct under_way *run = innermost(r);
     struct task *t = current_task(r);
     pause_task(r, t, from);
     resume_task(t, at);
     run->inner += at - from;
     run->unreported += at - from;
-    if (!locking.since || r->since != locking.since) return;
-    r->cpu_since = locking.cpu ? r->cpu_since + nanoseconds(CLOCK_THREAD_CPUTIME_ID) - locking.cpu : 0;
-    stop_computing(r, from);
-    add_time(r, TIME_LOCK, place_of(r, of_runtime(place) ? caller() : place), at - from);
-    start_computing(r, at);
+    if (!r->state || r->state != r->computing || r->since > from) return;
+    r->cpu_since = r->lock_cpu ? r->cpu_since + nanoseconds(CLOCK_THREAD_CPUTIME_ID) - r->lock_cpu : 0;
+    wait_in(r, TIME_LOCK, place_of(r, of_runtime(place) ? caller() : place), from);
+    change_state(r, r->computing, at);
 }
 
 static void on_mutex_acquire(int kind, unsigned hint, unsigned how, uint64_t lock, const void *address) {
-    (void)hint, (void)how, (void)address;
+    (void)hint, (void)how;
     TIMED;
-    locking.at = 0;
-    if (on() && kind != OMPT_TEST_LOCK && kind != OMPT_TEST_NEST_LOCK) begin_locking(is_others(lock));
+    if (own_ring) own_ring->lock_at = 0;
+    if (on() && kind != OMPT_TEST_LOCK && kind != OMPT_TEST_NEST_LOCK) begin_locking(is_others(lock), (uint64_t)(uintptr_t)address);
 }
 
 static void on_mutex_acquired(int kind, uint64_t lock, const void *address) {
@@ -769,9 +772,10 @@ EXPORT void __kmpc_doacross_wait(void *place, int32_t thread, const int64_t *ite
     if (!next) next = (void (*)(void *, int32_t, const int64_t *))find_next("__kmpc_doacross_wait", "omp");
     struct team *team = current_team();
     int may_wait = !team || team->size > 1;
-    if (on()) begin_locking(may_wait);
+    uint64_t address = (uint64_t)(uintptr_t)__builtin_return_address(0);
+    if (on()) begin_locking(may_wait, address);
     next(place, thread, iteration);
-    end_locking(may_wait, (uint64_t)(uintptr_t)__builtin_return_address(0));
+    end_locking(may_wait, address);
 }
 
 // ---- threads ----------------------------------------------------------------
@@ -786,7 +790,7 @@ static void on_thread_begin(int kind, ompt_data *thread) {
 static void on_thread_end(ompt_data *thread) {
     (void)thread;
     if (!joined || !on()) return;
-    if (own_ring) stop_computing(own_ring, ticks());
+    if (own_ring) change_state(own_ring, NULL, ticks());
     push(EVENT_THREAD_END, 0, 0, ticks(), 0, 0);
 }
 

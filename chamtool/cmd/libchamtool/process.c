@@ -57,17 +57,20 @@ int chamtool_ending(void) { return atomic_load(&ending); }
 
 void chamtool_ended(void) { atomic_store(&ended, 1); }
 
+void write_pending(void) {
+    struct timespec nap = {0, 2000000};
+    if (!on()) return;
+    if (!atomic_exchange(&ending, 1)) {
+        note_end();
+        chamtool_wake();
+    }
+    for (int naps = 0; naps < 1000 && !atomic_load(&ended); naps++) nanosleep(&nap, NULL);
+    print_messages();
+}
+
 static void on_terminate(int signal) {
     int error = errno;
-    struct timespec nap = {0, 2000000};
-    if (on()) {
-        if (!atomic_exchange(&ending, 1)) {
-            close_times();
-            chamtool_wake();
-        }
-        for (int naps = 0; naps < 1000 && !atomic_load(&ended); naps++) nanosleep(&nap, NULL);
-        print_messages();
-    }
+    write_pending();
     errno = error;
     struct sigaction by_default = {.sa_handler = SIG_DFL};
     sigaction(signal, &by_default, NULL); // Go's handler may have called this one
@@ -145,7 +148,7 @@ int begin_process(void) {
 
 void end_process(void) {
     if (!on()) return;
-    close_times();
+    note_end();
     chamtool_disable();
     ignore_terminate();
     call_service(stop_go, NULL);

@@ -49,6 +49,7 @@ func (c *consumer) run() {
 		}
 		ending := C.chamtool_ending() != 0
 		if ending {
+			c.stopped = time.Now()
 			c.drain() // of the events before the signal
 		}
 		// A launcher may leave little time between SIGTERM and SIGKILL: the summary comes first.

@@ -26,6 +26,8 @@ extern struct tool {
     _Atomic uint64_t iteration;              // of an OpenMP program
     _Atomic uint64_t lanes;
     _Atomic uint64_t unplaced;
+    _Atomic uint64_t end; // tick of the program's end, 0 before
+    struct ring *ender;   // of the thread that ends it
 } tool HIDDEN;
 
 // own_ring is this thread's ring; NULL before its first event.
@@ -40,6 +42,7 @@ extern struct early {
 
 int begin_process(void) HIDDEN;      // of tool.process; starts the reader; 0 where the tool stays off
 void end_process(void) HIDDEN;       // the last events, the logs
+void write_pending(void) HIDDEN;     // the same without an end of the tool: the program is about to be ended
 int start_tool(void) HIDDEN;         // starts the service thread; 0 where the tool stays off
 int start_service(void (*prepare)(void)) HIDDEN; // starts the service thread, once, behind a call; 0 where the tool stays off
 void call_service(void (*call)(void *), void *argument) HIDDEN; // makes the service thread call a function, and waits
@@ -51,13 +54,14 @@ void *find_next(const char *name, const char *library) HIDDEN; // NULL if no suc
 void look_back(struct ring *r, uint64_t head) HIDDEN;
 void note_place(uint64_t place) HIDDEN;
 void notice_unloads(void) HIDDEN; // outside tasks
-void add_time(struct ring *r, int kind, uint64_t place, uint64_t ticks) HIDDEN;
-void start_computing(struct ring *r, uint64_t at) HIDDEN;
-void stop_computing(struct ring *r, uint64_t at) HIDDEN;
+void end_state(struct ring *r, uint64_t at) HIDDEN;
+void begin_state(struct ring *r, struct place_time *state, uint64_t at) HIDDEN;
+void change_state(struct ring *r, struct place_time *state, uint64_t at) HIDDEN;
+void wait_in(struct ring *r, int kind, uint64_t place, uint64_t at) HIDDEN;
 void enter_region(struct ring *r, uint64_t place, uint64_t at) HIDDEN;
 void leave_regions(struct ring *r, uint64_t at) HIDDEN; // of the thread that forks them: it computes alone
 void fork_region(struct ring *r, uint64_t place, uint64_t at) HIDDEN;
-void close_times(void) HIDDEN; // at the end of the program
+void note_end(void) HIDDEN; // of the program
 
 // LONG_TICKS is the mean length of a thread's last intervals of computing from which on their CPU
 // time is measured too, two system calls each: some ten microseconds.

@@ -16,7 +16,11 @@ static pthread_key_t leaving; // its destructor gives a thread's ring back
 
 __thread struct ring *own_ring;
 
-static void leave(void *ring) { atomic_store(&((struct ring *)ring)->taken, 0); }
+static void leave(void *ring) {
+    struct ring *r = ring;
+    change_state(r, other_time(r, TIME_ENDED), ticks());
+    atomic_store(&r->taken, 0);
+}
 
 // adopt takes over the ring of a thread that has ended.
 static struct ring *adopt(void) {
@@ -56,6 +60,10 @@ struct ring *first_ring(void) {
     }
     r->depth = r->shown = 0;
     r->initial = NULL;
+    r->computing = NULL;
+    r->lock_at = 0;
+    change_state(r, NULL, ticks());
+    pthread_getcpuclockid(pthread_self(), &r->cpu_clock);
     pthread_setspecific(leaving, r);
     add(&r->calls, ticks() - from);
     return own_ring = r;
@@ -80,12 +88,15 @@ int prepare_rings(void) {
         memset(r->unread, 0, CONSTRUCTS * ITERATIONS * sizeof *r->unread);
         memset(r->times, 0, PLACES * sizeof *r->times);
         memset(r->depths, 0, DEPTHS * sizeof *r->depths);
-        r->computing = NULL, r->since = 0;
+        r->computing = r->state = NULL;
+        r->lock_at = 0;
+        atomic_store(&r->since, 0);
         r->depth = r->shown = 0;
         r->initial = NULL;
         memset(r->regions, 0, sizeof r->regions);
     }
     atomic_store(&tool.unplaced, 0);
+    atomic_store(&tool.end, 0);
     has_key = has_key || !pthread_key_create(&leaving, leave);
     return has_key;
 }

@@ -118,7 +118,7 @@ static inline struct under_way *end_inner(struct ring *r) {
 // contain adds the time of a run to that within the task around it.
 static inline void contain(struct ring *r, const struct under_way *run, uint64_t end, int reported) {
     struct under_way *outer = innermost(r);
-    if (run->ends_idling) stop_computing(r, end);
+    if (run->waiting) change_state(r, run->waiting, end);
     outer->inner += end - run->start;
     if (!reported) outer->unreported += end - run->start - (run->inner - run->unreported);
 }

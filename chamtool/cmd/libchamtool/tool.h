@@ -45,11 +45,12 @@ enum {
 };
 
 // Kinds of time, as in package event. Every other time of a thread is outside of regions.
-enum { TIME_COMPUTING = 1, TIME_BARRIER, TIME_MPI, TIME_MPI_ALONE, TIME_SERIAL, TIME_LOCK, TIME_KINDS = TIME_LOCK };
+enum { TIME_COMPUTING = 1, TIME_BARRIER, TIME_MPI, TIME_MPI_ALONE, TIME_SERIAL, TIME_LOCK, TIME_ENDED, TIME_UNKNOWN, TIME_KINDS = TIME_UNKNOWN };
 
 // place_time sums up the time of one kind that a thread spent at a place: computing in the regions
-// forked there, waiting for other threads or a lock, in calls of MPI within regions and outside, or alone before a region. The first
-// TIME_KINDS of a ring sum up the places beyond PLACES, by kind.
+// forked there, waiting for other threads or a lock, in calls of MPI within regions and outside, or
+// alone before a region. The time after the thread's end counts too, and time in which it is unknown
+// whether it computed. The first TIME_KINDS of a ring sum up the places beyond PLACES, by kind.
 struct place_time {
     _Atomic uint64_t kind, place, count, ticks;
     _Atomic uint64_t measured, cpu; // of computing: ticks of which the CPU time is known, and that time in ns
@@ -121,7 +122,7 @@ struct ring {
         uint64_t inner, unreported;     // ticks of the runs and waits within it; of them, those without an event
         uint64_t from, before[2];   // of its wait: the tick of its beginning, inner and unreported then
         uint64_t only_counted;            // the beginning of its wait has no event
-        uint64_t ends_idling;       // the thread waited when it began
+        struct place_time *waiting; // of the thread, when it began; NULL if it did not wait
         uint64_t level;             // OpenMP: tasks that created it one by the other, and itself
         struct task *task;          // OpenMP: in the graph
     } under_way[MOST_NESTED], implicit; // implicit: outside of tasks
@@ -136,8 +137,18 @@ struct ring {
     struct region regions[REGIONS];
     uint64_t forks;               // regions
     struct place_time *computing; // in times: what the thread computes for; NULL before its first region
-    uint64_t since;               // tick since which it computes; 0 while it waits, and outside of regions
-    uint64_t cpu_since;           // its CPU time then, in ns; 0 if it was not read
+    struct place_time *state;     // in times: what its time counts to; NULL outside of regions
+    _Atomic uint64_t since;       // tick since which it does; 0 while it changes
+    uint64_t cpu_since;           // its CPU time then, in ns; 0 if it was not read, or it does not compute
+    int cpu_clock;                // of its CPU time
+    struct {
+        struct place_time *state;
+        struct region *region;
+        uint64_t number;
+    } last_barrier; // of its region: the state that lasts until the region ends
+    uint64_t lock_at, lock_place; // tick since which it tries to take a lock, and where; 0 outside of that
+    uint64_t lock_cpu;            // its CPU time then, in ns; 0 if it was not read
+    uint64_t lock_last;           // tick of its last attempt to take a lock
     uint64_t called;              // callbacks
     uint64_t recent_ticks;        // of its last intervals of computing, the mean
     _Atomic uint64_t work;        // ticks in tasks, and in regions outside of waits
@@ -180,6 +191,7 @@ struct ring *chamtool_rings(void);               // newest first, linked by next
 void chamtool_clock(uint64_t *ticks, uint64_t *ns); // one moment on both clocks
 void chamtool_early(uint64_t *ns, uint64_t *cpu, uint64_t *calls, uint64_t *began); // before the first use of OpenMP: outside of MPI, less MPI_Init after it; calls of MPI; when the tool began to start
 uint64_t chamtool_thread_cpu(void);              // ns of the calling thread
+void chamtool_times(void *ring, void *times);    // copies PLACES times, up to the program's end
 void chamtool_say(const char *line);             // kept until a thread of the program prints it
 void chamtool_wake(void);                        // the reader
 void chamtool_sleep(uint64_t ns);                // the reader, until it is woken or the time is over

@@ -8,12 +8,10 @@
 #include <getopt.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef HOST_MPI
@@ -21,6 +19,14 @@
 #endif
 
 #include "interface.h"
+
+// A test that includes this file defines what else happens when an iteration's tasks exist and when
+// they have run, and which callbacks are not offered.
+#ifndef BEGUN
+#define BEGUN(iteration)
+#define RAN(iteration)
+#define REFUSES(event) 0
+#endif
 
 enum { MAX_ARGS = 80, EVENTS = 18, LOCAL = 1, REMOTE = 2, START = 1, YIELD = 2, END = 3, LITERAL = 0x100 };
 
@@ -41,22 +47,27 @@ static struct {
     long threads, tasks, iterations, args, buffers, literal_every, nest, seed, mode, train;
     const char *shape, *work, *list, *skew, *dialect;
     int sizes[64], size_count;
-    long forks, loads_apart, refuse, death_at, await_lines; // for tests, as the next ones
-    const char *death, *await, *chdir;
-} option = {.threads = 2, .args = 3, .buffers = 3, .tasks = 200, .iterations = 5, .shape = "work", .work = "matrix", .list = "24,32,48,64,80", .skew = "0", .dialect = "upstream",
-            .death = "", .await = "", .chdir = "", .death_at = -1, .refuse = -1, .seed = 1, .mode = 3, .train = 3};
+} option = {.threads = 2, .args = 3, .buffers = 3, .tasks = 200, .iterations = 5, .shape = "work", .work = "matrix", .list = "24,32,48,64,80", .skew = "0", .dialect = "upstream", .seed = 1, .mode = 3, .train = 3};
 
 static struct {
     function_t callback[EVENTS];
     start_result_t *tool;
     rank_info_t rank;
     int on, patched;
-    _Atomic long created, started, ended, remote, moved, loads, decisions, waits, predicted, trained, told;
+    _Atomic long created, started, ended, remote, moved, loads, waits, predicted, trained, told;
     double least, most; // of what was predicted
+    _Atomic double longest; // load of an iteration or time of a task that the tool was told, in seconds
     _Atomic uint64_t own_cpu; // ns of CPU time of the host's own threads, the tool's start and end left out
 } host = {.rank = {0, 1}};
 
 #define CALL(type, event) ((type)host.callback[event])
+
+// count_told counts a load or a task's time that the tool was told.
+static void count_told(double seconds) {
+    double old = host.longest;
+    while (seconds > old && !atomic_compare_exchange_weak(&host.longest, &old, seconds)) {}
+    atomic_fetch_add_explicit(&host.told, 1, memory_order_relaxed);
+}
 
 static double now(void) {
     struct timespec t;
@@ -172,7 +183,7 @@ static __thread data_t thread_data;
 
 static int set_callback(int event, function_t f) {
     int last = host.patched ? 17 : 13;
-    if (event < 1 || event > last || event == option.refuse) return 0;
+    if (event < 1 || event > last || REFUSES(event)) return 0;
     host.callback[event] = f;
     return 5;
 }
@@ -275,7 +286,7 @@ static void run(host_task *t, host_task *prior, int iteration, int thread) {
     atomic_fetch_add_explicit(&host.ended, 1, memory_order_relaxed);
     if (host.on && host.patched && option.mode == 3 && !t->remote && host.callback[14]) {
         CALL(task_time_fn, 14)(iteration, thread, t->id, took);
-        atomic_fetch_add_explicit(&host.told, 1, memory_order_relaxed);
+        count_told(took);
     }
 }
 
@@ -335,7 +346,6 @@ static int32_t decide(const int32_t *load, tuple_t *moves, int32_t room) {
         }
         if (t) memcpy(moves, t, sizeof *t * (size_t)made);
         free(t);
-        atomic_fetch_add(&host.decisions, 1);
     }
     free(ids);
     return made;
@@ -427,7 +437,7 @@ static void exchange(void) {
 
 static pthread_barrier_t barrier;
 static _Atomic int comm_quit;
-static _Atomic double iteration_load;
+static _Atomic double iteration_load, load_before;
 
 static void *comm(void *unused) {
     (void)unused;
@@ -469,45 +479,6 @@ static void patched_decisions(int iteration) {
 #endif
 }
 
-// lines_of counts the lines of a file; one that is not there has none.
-static int lines_of(const char *path) {
-    FILE *f = *path ? fopen(path, "r") : NULL;
-    int n = 0;
-    if (!f) return 0;
-    for (int c; (c = getc(f)) != EOF;) n += c == '\n';
-    fclose(f);
-    return n;
-}
-
-static void perish(int iteration) {
-    if (iteration != option.death_at) return;
-    for (int tries = 0; lines_of(option.await) < option.await_lines; tries++) {
-        if (tries == 600 * 100) die("--await", "the file does not grow");
-        usleep(10000); // until the tool has flushed
-    }
-    if (!strcmp(option.death, "term")) raise(SIGTERM);
-    if (!strcmp(option.death, "kill")) raise(SIGKILL);
-    if (!strcmp(option.death, "exit")) _exit(0);
-    if (!strcmp(option.death, "segv")) raise(SIGSEGV);
-}
-
-// in_child uses the tool where it cannot work: it must neither hang nor crash.
-static void in_child(void) {
-    pid_t child = fork();
-    if (child < 0) die("fork", "failed");
-    if (child == 0) {
-        host_task t;
-        fill(&t, 1);
-        create(&t, 0);
-        run(&t, NULL, 0, 0);
-        if (host.on && host.tool->finalize) host.tool->finalize(&host.tool->data);
-        _exit(7);
-    }
-    int status;
-    waitpid(child, &status, 0);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 7) die("fork", "the child did not end well");
-}
-
 static void tasks_of(int thread, int iteration, uint64_t *seed) {
     long total = option.tasks;
     if (host.rank.comm_rank == 0) total = (long)((double)total * (1 + atof(option.skew)));
@@ -530,15 +501,14 @@ static void work(int thread) {
         if (thread == 0) {
             patched_decisions(it);
             exchange();
-            if (option.forks && it == 0) in_child();
-            if (*option.chdir && it == 0 && chdir(option.chdir)) die("--chdir", "cannot");
+            BEGUN(it);
         }
         pthread_barrier_wait(&barrier);
         if (host.on && host.callback[7]) CALL(sync_fn, 7)(1, 1, &thread_data, NULL);
         double before = now();
         for (host_task *t; (t = dequeue());) run(t, NULL, it, thread);
         add_load(now() - before);
-        if (thread == 0) perish(it);
+        if (thread == 0) RAN(it);
         pthread_barrier_wait(&barrier);
         if (thread == 0) {
 #ifdef HOST_MPI
@@ -557,8 +527,8 @@ static void work(int thread) {
         // In the library the last thread to leave tells the load: now this one, now that.
         if (thread == it % option.threads && host.on && host.patched && host.callback[13]) {
             CALL(iteration_load_fn, 13)(it, thread, iteration_load);
-            if (option.loads_apart) iteration_load = 0; // else they add up, as the library's do unless it is built otherwise
-            atomic_fetch_add(&host.told, 1);
+            count_told(iteration_load - load_before);
+            load_before = iteration_load; // they add up, as the library's do unless it is built otherwise
         }
         pthread_barrier_wait(&barrier);
         if (host.on && host.callback[7]) CALL(sync_fn, 7)(1, 2, &thread_data, NULL);
@@ -603,7 +573,7 @@ static void parse_sizes(void) {
     free(list);
 }
 
-// options are the whole numbers and the texts of the command line; a number whose most is 1 stands alone.
+// options are the whole numbers and the texts of the command line.
 static const struct { const char *name; long *number, least, most; const char **text; } options[] = {
     {"threads", &option.threads, 1, 1024, NULL},
     {"tasks", &option.tasks, 0, 1000000000, NULL},
@@ -620,14 +590,6 @@ static const struct { const char *name; long *number, least, most; const char **
     {"dialect", NULL, 0, 0, &option.dialect},
     {"mode", &option.mode, 0, 3, NULL},
     {"train", &option.train, 0, 1000000000, NULL},
-    {"death", NULL, 0, 0, &option.death},
-    {"death-at", &option.death_at, 0, 1000000000, NULL},
-    {"await", NULL, 0, 0, &option.await},
-    {"await-lines", &option.await_lines, 0, 1000000000, NULL},
-    {"refuse", &option.refuse, 0, EVENTS, NULL},
-    {"chdir", NULL, 0, 0, &option.chdir},
-    {"fork", &option.forks, 0, 1, NULL},
-    {"loads-apart", &option.loads_apart, 0, 1, NULL},
 };
 
 // set_number sets an option to a whole number in its range.
@@ -645,11 +607,11 @@ static void set_number(int i, const char *text) {
 static void parse(int argc, char **argv) {
     enum { COUNT = sizeof options / sizeof *options };
     struct option known[COUNT + 1] = {0};
-    for (int i = 0; i < COUNT; i++) known[i] = (struct option){options[i].name, options[i].most != 1, NULL, i};
+    for (int i = 0; i < COUNT; i++) known[i] = (struct option){options[i].name, required_argument, NULL, i};
     for (int i; (i = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         if (i < 0 || i >= COUNT) exit(2);
         if (options[i].text) *options[i].text = optarg;
-        else set_number(i, optarg ? optarg : "1");
+        else set_number(i, optarg);
     }
     parse_sizes();
     host.patched = !strcmp(option.dialect, "patched");
@@ -684,9 +646,9 @@ int main(int argc, char **argv) {
     if (host.on && host.tool->finalize) host.tool->finalize(&host.tool->data);
     double own = 1e-9 * (double)host.own_cpu, all = 1e-9 * (double)cpu_now(CLOCK_PROCESS_CPUTIME_ID);
     printf("{\"rank\":%d,\"ranks\":%d,\"tool\":%s,\"created\":%ld,\"started\":%ld,\"ended\":%ld,\"remote\":%ld,\"moved\":%ld,"
-           "\"loads\":%ld,\"decisions\":%ld,\"trained\":%ld,\"predicted\":%ld,\"least_predicted\":%.9g,\"most_predicted\":%.9g,\"waits\":%ld,\"told\":%ld,\"seconds\":%.6f,\"cpu_seconds\":%.6f,\"tool_cpu_seconds\":%.6f}\n",
+           "\"loads\":%ld,\"trained\":%ld,\"predicted\":%ld,\"least_predicted\":%.9g,\"most_predicted\":%.9g,\"most_told\":%.9g,\"waits\":%ld,\"told\":%ld,\"seconds\":%.6f,\"cpu_seconds\":%.6f,\"tool_cpu_seconds\":%.6f}\n",
            host.rank.comm_rank, host.rank.comm_size, host.on ? "true" : "false", host.created, host.started, host.ended, host.remote,
-           host.moved, host.loads, host.decisions, host.trained, host.predicted, host.least, host.most, host.waits, host.told, took,
+           host.moved, host.loads, host.trained, host.predicted, host.least, host.most, host.longest, host.waits, host.told, took,
            all, host.on ? all - own : 0);
     fflush(stdout);
 #ifdef HOST_MPI

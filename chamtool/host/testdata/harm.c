@@ -126,6 +126,17 @@ static int forks(void) {
     return 0;
 }
 
+// await_rows waits until the tool has written a number of rows of its log.
+static void await_rows(int rows) {
+    for (int lines = 0; rows > 0 && lines <= rows; usleep(10000)) {
+        FILE *log = fopen("logs/chamtool_rank_0.csv", "r");
+        lines = 0;
+        if (!log) continue;
+        for (int c; (c = getc(log)) != EOF;) lines += c == '\n';
+        fclose(log);
+    }
+}
+
 // plugins loads and unloads two libraries in turn. Each runs 50 tasks a time.
 static int plugins(int n, char **libraries) {
     for (int round = 0; round < 4; round++)
@@ -164,7 +175,7 @@ int main(int argc, char **argv) {
     }
     if (!strcmp(how, "_exit") || !strcmp(how, "exec")) {
         tasks(1000);
-        usleep(atoi(argv[2]) * 1000);
+        await_rows(atoi(argv[2]));
         tasks(1000);
         if (!strcmp(how, "_exit")) _exit(0);
         execl("/bin/true", "true", (char *)0);

@@ -27,7 +27,7 @@ func TestTable(t *testing.T) {
 				t.Fatalf("%v, want %v", got, tt.want)
 			}
 			for i := range got {
-				if got[i].From != tt.want[i].From || got[i].To != tt.want[i].To || math.Abs(got[i].Seconds-tt.want[i].Seconds) > 1e-12 {
+				if got[i].From != tt.want[i].From || got[i].To != tt.want[i].To || !(math.Abs(got[i].Seconds-tt.want[i].Seconds) <= 1e-12) {
 					t.Errorf("%v, want %v", got, tt.want)
 				}
 			}
@@ -57,7 +57,7 @@ func TestTableLevels(t *testing.T) {
 			t.Fatalf("%d transfers of %d ranks", len(table), len(loads))
 		}
 		for _, a := range after {
-			if math.Abs(a-mean) > 1e-6 {
+			if !(math.Abs(a-mean) <= 1e-6) {
 				t.Fatalf("%v after %v", after, loads)
 			}
 		}
@@ -99,8 +99,8 @@ func TestImbalance(t *testing.T) {
 	for _, tt := range []struct {
 		loads []float64
 		want  float64
-	}{{nil, 0}, {[]float64{0, 0}, 0}, {[]float64{1, 1}, 0}, {[]float64{3, 1}, 0.5}, {[]float64{4, 0, 0, 0}, 3}} {
-		if got := Imbalance(tt.loads); math.Abs(got-tt.want) > 1e-12 {
+	}{{nil, 0}, {[]float64{0, 0}, 0}, {[]float64{1, 1}, 0}, {[]float64{3, 1}, 0.5}, {[]float64{4, 0, 0, 0}, 3}, {[]float64{0.375, 0.125}, 0.5}} {
+		if got := Imbalance(tt.loads); !(math.Abs(got-tt.want) <= 1e-12) {
 			t.Errorf("%v: %v, want %v", tt.loads, got, tt.want)
 		}
 	}

@@ -26,7 +26,7 @@ func TestHorizon(t *testing.T) {
 			tt.s.Loads = []float64{20, 0}
 			got := tt.s.Transfers()
 			want := []Transfer{{From: 0, To: 1, Seconds: 10, AtOnce: tt.want}}
-			if len(got) != 1 || math.Abs(got[0].AtOnce-tt.want) > 1e-12 || got[0].Seconds != want[0].Seconds {
+			if len(got) != 1 || !(math.Abs(got[0].AtOnce-tt.want) <= 1e-12) || got[0].Seconds != want[0].Seconds {
 				t.Errorf("%+v, want %+v", got, want)
 			}
 		})

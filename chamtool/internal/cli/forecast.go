@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -61,7 +62,7 @@ type forecasts struct {
 }
 
 func printForecasts(p *cli.Page, ranks []rankForecast) {
-	t := p.Table("file", "iterations", "period", "next load s", "low s", "high s")
+	t := p.Table("file", "iterations", "period", "next load (s)", "low (s)", "high (s)")
 	for _, r := range ranks {
 		low, high := &r.Next.Low, &r.Next.High
 		if !r.Next.IsBounded() {
@@ -69,7 +70,7 @@ func printForecasts(p *cli.Page, ranks []rankForecast) {
 		}
 		t.Add(r.File, r.Iterations, r.Period, r.Next.Value, low, high)
 	}
-	t = p.Table("file", "forecast by", "MAPE %", "median %", "in interval")
+	t = p.Table("file", "forecast by", "MAPE (%)", "median (%)", "in interval")
 	for _, r := range ranks {
 		for _, rule := range r.Rules {
 			t.Add(r.File, rule.Name, number(rule.MAPE), number(rule.MedianAPE), number(rule.Coverage))
@@ -78,17 +79,22 @@ func printForecasts(p *cli.Page, ranks []rankForecast) {
 	p.Line("The interval holds nine loads of ten, by the errors of earlier forecasts. It needs 25 loads.")
 }
 
-// forecastChart draws the loads of a rank and their forecasts.
+// forecastChart draws the loads of a rank and their forecasts with intervals.
 func forecastChart(r rankForecast) chart.Lines {
 	loads := chart.Series{Name: "load"}
 	forecasts := chart.Series{Name: "forecast"}
 	for i, load := range r.loads {
 		loads.X = append(loads.X, float64(i))
 		loads.Y = append(loads.Y, load)
-		if i >= 2 {
-			forecasts.X = append(forecasts.X, float64(i))
-			forecasts.Y = append(forecasts.Y, r.Forecasts[i])
+	}
+	for i, p := range r.Forecasts {
+		if math.IsInf(p.High, 0) { // the first, without an error to judge by
+			continue
 		}
+		forecasts.X = append(forecasts.X, float64(i+2))
+		forecasts.Y = append(forecasts.Y, p.Value)
+		forecasts.Low = append(forecasts.Low, p.Low)
+		forecasts.High = append(forecasts.High, p.High)
 	}
 	return chart.Lines{Frame: chart.Frame{Title: "Load per iteration", X: "iteration", Y: "load (s)"}, Series: []chart.Series{loads, forecasts}}
 }

@@ -12,16 +12,6 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// libraryOf returns the library that the environment names, and whether it does so in the
-// variable of older runtimes.
-func libraryOf(lookup func(string) string) (path string, older bool) {
-	if path = lookup(event.LibrariesVariable); path != "" {
-		return path, false
-	}
-	path = lookup(event.OlderLibraryVariable)
-	return path, path != ""
-}
-
 // newHostCommand returns host, which builds and runs a program like those of the runtime.
 func newHostCommand(env *cli.Env) *cobra.Command {
 	var tool string
@@ -50,7 +40,11 @@ Options of the program, after --:
 			defer os.RemoveAll(dir)
 			older := false
 			if tool == "" {
-				tool, older = libraryOf(os.Getenv)
+				tool = os.Getenv(event.LibrariesVariable)
+			}
+			if tool == "" {
+				tool = os.Getenv(event.OlderLibraryVariable)
+				older = tool != ""
 			}
 			if tool != "" {
 				path, err := filepath.Abs(tool)

@@ -63,7 +63,7 @@ func (k *keptModels) print(p *cli.Page) {
 		}
 		return
 	}
-	t := p.Table("function", "build", "sizes", "runs", "least s", "median s", "most s")
+	t := p.Table("function", "build", "sizes", "runs", "least (s)", "median (s)", "most (s)")
 	for _, f := range k.Functions {
 		for _, s := range f.Sizes {
 			t.Add(f.Name, f.Build, strings.Trim(fmt.Sprint(s.Sizes), "[]"), s.Runs, s.Least, s.Median, s.Most)

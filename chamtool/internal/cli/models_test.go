@@ -22,7 +22,7 @@ func TestKeptModels(t *testing.T) {
 	}
 	for function, want := range map[string][]string{
 		"":     {"app:gemm  b1         2     4  2023-11-14 22:13", "app:trsm"},
-		"gemm": {"app:gemm  b1        80     1    0.100     0.100   0.100", "app:gemm  b1     800 8     3    0.250     0.500   0.750"},
+		"gemm": {"app:gemm  b1        80     1      0.100       0.100     0.100", "app:gemm  b1     800 8     3      0.250       0.500     0.750"},
 	} {
 		kept, err := readModels([]string{path}, function)
 		if err != nil {

@@ -144,7 +144,7 @@ func (s *sample) add(predicted uncertainty.Prediction, actual float64) {
 func (s *sample) chart() chart.Chart {
 	title := "Predicted and actual times"
 	if s.seen > sampleSize {
-		title = fmt.Sprintf("%s of %d tasks, drawn from %d", title, sampleSize, s.seen)
+		title = fmt.Sprintf("%s, %d of %d tasks", title, sampleSize, s.seen)
 	}
 	return chart.Scatter{
 		Frame:  chart.Frame{Title: title, X: "actual (µs)", Y: "predicted (µs)", LogX: true, LogY: true},
@@ -162,10 +162,10 @@ func printReplay(p *cli.Page, r *replay.Outcome) {
 	t.Add("median APE", number(r.MedianAPE), "%")
 	t.Add("WAPE", number(r.WAPE), "%")
 	t.Add("R2", number(r.R2), "")
-	t.Add("inside the 90 % interval", number(r.Coverage), "")
+	t.Add("in the 90 % interval", number(r.Coverage), "")
 	t.Add("unseen sizes", r.Unseen.Test, "rows")
 	t.Add("MAPE, unseen sizes", number(r.Unseen.MAPE), "%")
-	t = p.Table("predicted by", "MAPE %", "median %", "WAPE %")
+	t = p.Table("predicted by", "MAPE (%)", "median (%)", "WAPE (%)")
 	t.Add(r.Model, number(r.MAPE), number(r.MedianAPE), number(r.WAPE))
 	for _, key := range slices.Sorted(maps.Keys(r.Baselines)) {
 		b := r.Baselines[key]

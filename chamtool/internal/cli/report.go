@@ -173,7 +173,7 @@ func reportTables(p *cli.Page, f job.Figures) {
 		t.Add("missing ranks", ranksText(f.Missing))
 	}
 	if f.Signal {
-		t.Add("ended by", "a signal")
+		t.Add("ended by", "a signal or MPI_Abort")
 	}
 	if !alone || len(f.Torn) > 0 {
 		t.Add("torn ranks", ranksText(f.Torn))
@@ -203,10 +203,10 @@ func reportTables(p *cli.Page, f job.Figures) {
 	t.Add("tasks predicted", f.Prediction.Predicted)
 	t.Add("MAPE %", f.Prediction.MAPE)
 	t.Add("median APE %", f.Prediction.MedianAPE)
-	t.Add("inside the 90 % interval", f.Prediction.Coverage)
+	t.Add("in the 90 % interval", f.Prediction.Coverage)
 	timesTable(p, f)
 	if len(f.Depths) > 1 {
-		depths := p.Table("depth", "tasks", "work s")
+		depths := p.Table("depth", "tasks", "work (s)")
 		for i, d := range f.Depths {
 			depths.Add(i+1, d.Tasks, d.Work)
 		}
@@ -215,7 +215,7 @@ func reportTables(p *cli.Page, f job.Figures) {
 	if len(f.Functions) == 0 {
 		return
 	}
-	t = p.Table("function", "tasks", "task s", "share", "median s", "MAPE %")
+	t = p.Table("function", "tasks", "task (s)", "share", "median (s)", "MAPE (%)")
 	for _, fn := range f.Functions {
 		t.Add(fn.Name, fn.Tasks, fn.Seconds, fn.Share, fn.Median, fn.MAPE)
 	}
@@ -261,21 +261,32 @@ func timesTable(p *cli.Page, f job.Figures) {
 		}
 		p.Line("the tool made the run about %s times slower: %s s in its callbacks, %s s of CPU time on threads of its own, %s s to start and end", factor, cli.Text(t.Callbacks), cli.Text(t.Tool), cli.Text(t.Start))
 	}
-	table := p.Table("rank", "thread", "computing s", "not running s", "waiting s", "MPI s", "outside of regions s")
-	all := t.Threads
+	columns := []string{"rank", "thread", "computing (s)", "not running (s)", "waiting (s)", "MPI (s)", "outside of regions (s)"}
+	hasUnknown := slices.ContainsFunc(t.Threads, func(one job.ThreadTime) bool { return one.Unknown > minUnknownShare*t.Wall })
+	if hasUnknown {
+		columns = append(columns, "unknown (s)")
+	}
+	table := p.Table(columns...)
+	add := func(thread any, one job.ThreadTime) {
+		cells := []any{one.Rank, thread, one.Computing, one.Stopped, one.Waiting, one.MPI, one.Outside}
+		if hasUnknown {
+			cells = append(cells, one.Unknown)
+		}
+		table.Add(cells...)
+	}
 	if len(t.Ranks) > 1 {
 		for _, r := range t.Ranks {
-			table.Add(r.Rank, "all", r.Computing, r.Stopped, r.Waiting, r.MPI, r.Outside)
+			add("all", r)
 		}
 	}
-	all = slices.Clone(all)
+	all := slices.Clone(t.Threads)
 	slices.SortStableFunc(all, func(a, b job.ThreadTime) int { return cmp.Compare(b.Useful, a.Useful) })
 	for _, one := range all[:min(maxThreads, len(all))] {
-		table.Add(one.Rank, one.Thread, one.Computing, one.Stopped, one.Waiting, one.MPI, one.Outside)
+		add(one.Thread, one)
 	}
 	if len(all) > maxThreads {
 		last := all[len(all)-1]
-		table.Add(last.Rank, fmt.Sprintf("%d, the least", last.Thread), last.Computing, last.Stopped, last.Waiting, last.MPI, last.Outside)
+		add(fmt.Sprintf("%d, the least", last.Thread), last)
 	}
 }
 
@@ -288,8 +299,12 @@ func efficiencyLine(p *cli.Page, t *job.Times) {
 	p.Line("parallel efficiency %s = load balance %s x communication %s, of %s s without MPI before the first use of OpenMP", cli.Text(t.Parallel), balance, cli.Text(t.Communication), cli.Text(t.Wall))
 }
 
-// maxThreads bounds the threads that are printed.
-const maxThreads = 8
+const (
+	// maxThreads bounds the threads that are printed.
+	maxThreads = 8
+	// minUnknownShare is the share of a thread's time from which on unknown time is printed.
+	minUnknownShare = 0.001
+)
 
 // savingText returns a saving, its bounds and its share.
 func savingText(s job.Saving) string {
@@ -328,7 +343,7 @@ func criticalText(g *job.Graph) string {
 func lostTables(p *cli.Page, f job.Figures) {
 	var t *cli.Table
 	if f.Ranks > 1 || len(f.Missing) > 0 {
-		t = p.Table("rank", "created", "executed", "sent", "received", "task s", "waiting s", "wall s", "slowdown")
+		t = p.Table("rank", "created", "executed", "sent", "received", "task (s)", "waiting (s)", "wall (s)", "slowdown")
 		for _, r := range f.WorstRanks {
 			t.Add(r.Rank, r.Created, r.Tasks, r.Sent, r.Received, r.Seconds, r.Waiting, r.Wall, r.Slowdown)
 		}
@@ -336,7 +351,7 @@ func lostTables(p *cli.Page, f job.Figures) {
 	worst := slices.Clone(f.Lost.Rounds)
 	slices.SortStableFunc(worst, func(a, b job.RankRound) int { return cmp.Compare(b.Waiting, a.Waiting) })
 	if len(worst) > 0 {
-		t = p.Table("iteration", "rank", "created", "executed", "sent", "task s", "waiting s", "wall s")
+		t = p.Table("iteration", "rank", "created", "executed", "sent", "task (s)", "waiting (s)", "wall (s)")
 	}
 	for _, r := range worst[:min(5, len(worst))] {
 		t.Add(r.Iteration, r.Rank, r.Created, r.Executed, r.Sent, r.Tasks, r.Waiting, r.Wall)

@@ -54,7 +54,7 @@ and the program's output to standard error. The exit status is the program's.`,
 	}
 	c.Flags().SetInterspersed(false)
 	c.Flags().StringVar(&r.tool, "tool", "", "the tool library (default: libchamtool.so next to this command or in the working directory)")
-	c.Flags().StringVar(&r.logs, "logs", "", "directory of the logs (default: a new one, PROGRAM-TIME in CHAMTOOL_LOG_DIR, else in logs)")
+	c.Flags().StringVar(&r.logs, "log-dir", "", "`directory` of the logs (default: a new one, PROGRAM-TIME in CHAMTOOL_LOG_DIR, else in logs)")
 	r.out.Flags(c, job.Figures{})
 	return c
 }
@@ -62,6 +62,9 @@ and the program's output to standard error. The exit status is the program's.`,
 // run runs the program to its end, reports, and returns the program's exit status. Signals are
 // the program's; after its end a second one ends the report.
 func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, error) {
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return reportUnstarted(env, err), nil
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return 0, err
@@ -111,7 +114,7 @@ func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, er
 	signals := cli.Signals(env, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	begin := time.Now()
 	if err := cmd.Start(); err != nil {
-		return 0, err
+		return reportUnstarted(env, err), nil
 	}
 	crash.Go(func() {
 		for number := 0; ; number++ {
@@ -130,6 +133,12 @@ func (r *running) run(ctx context.Context, env *cli.Env, args []string) (int, er
 		env.Log.Warnf("no report: %v", err)
 	}
 	return status(cmd.ProcessState), nil
+}
+
+// reportUnstarted prints why a program could not be started and returns a shell's exit status.
+func reportUnstarted(env *cli.Env, err error) int {
+	fmt.Fprintf(env.Stderr, "chamtool: %v\n", err)
+	return cli.StartStatus(err)
 }
 
 // linkedLibraries returns the names of the libraries that a program is linked with, also through
@@ -171,14 +180,14 @@ func status(s *os.ProcessState) int {
 func (r *running) directory(program string) (string, error) {
 	dir := r.logs
 	if taken, _ := filepath.Glob(filepath.Join(dir, "*chamtool_*")); dir != "" && len(taken) > 0 {
-		return "", fmt.Errorf("--logs %s: it has the logs of an earlier run", dir)
+		return "", fmt.Errorf("--log-dir %s: it has the logs of an earlier run", dir)
 	}
 	if dir == "" {
 		cfg, _ := config.Read(os.LookupEnv)
 		dir = filepath.Join(cfg.LogDir, fmt.Sprintf("%s-%s", filepath.Base(program), time.Now().Format("20060102-150405")))
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return "", fmt.Errorf("--logs %s: it is a file, not a directory", dir)
+		return "", fmt.Errorf("--log-dir %s: it is a file, not a directory", dir)
 	}
 	for n := 2; ; n++ { // two programs of one second
 		if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
@@ -252,7 +261,7 @@ func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
 		tasks += fmt.Sprintf(" and %d that could not be written", f.Unwritten)
 	}
 	if f.Signal {
-		p.Line("a signal ended the program")
+		p.Line("a signal or MPI_Abort ended the program")
 	}
 	if f.Tasks > 0 {
 		p.Line("%s s of wall time, %s, %s s of tasks: %s in %s", cli.Text(wall), plural.Count(l.Threads, "thread"), cli.Text(f.Seconds), tasks, plural.Count(f.Iterations, "iteration"))
@@ -270,7 +279,7 @@ func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
 		p.Line("chamtool report %s shows more", logs)
 		return
 	}
-	t := p.Table("function", "tasks", "task s", "share", "median s", "MAPE %")
+	t := p.Table("function", "tasks", "task (s)", "share", "median (s)", "MAPE (%)")
 	for _, fn := range f.Functions[:min(maxFunctions, len(f.Functions))] {
 		t.Add(fn.Name, fn.Tasks, fn.Seconds, fn.Share, fn.Median, fn.MAPE)
 	}

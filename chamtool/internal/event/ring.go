@@ -23,7 +23,7 @@ type Header struct {
 	quarter uint64 // of the slots: how often C's writer looks for the reader
 	started atomic.Uint64
 	unread  *[Constructs][Iterations]unread
-	times   *[Places]placeTime
+	times   unsafe.Pointer
 	depths  *[Depths]struct{ tasks, ticks atomic.Uint64 }
 	changed atomic.Uint64 // how often one of them changed
 	used    atomic.Uint64 // constructs, from 0, that may have counts
@@ -39,9 +39,6 @@ type Header struct {
 // that sums up the rest.
 const Places = 128
 
-// placeTime is struct place_time of tool.h.
-type placeTime struct{ kind, place, count, ticks, measured, cpu, work atomic.Uint64 }
-
 // TimeKind says what a thread did.
 type TimeKind uint64
 
@@ -53,21 +50,23 @@ const (
 	InMPIAlone                     // in one outside of regions
 	Serial                         // alone, between two regions
 	Locked                         // waiting for critical, ordered or a lock
+	Ended                          // after the thread's end
+	Unknown                        // computing or without a processor
 )
 
 // String returns the kind's name.
 func (k TimeKind) String() string {
-	names := [...]string{"none", "computing", "waiting", "MPI", "MPI alone", "serial", "lock"}
+	names := [...]string{"none", "computing", "waiting", "MPI", "MPI alone", "serial", "lock", "ended", "unknown"}
 	if int(k) < len(names) {
 		return names[k]
 	}
 	return "unknown"
 }
 
-// PlaceTime is the time that a thread spent at a place in one way.
+// PlaceTime is the time that a thread spent at a place in one way, struct place_time of tool.h.
 type PlaceTime struct {
-	Kind         TimeKind
-	Place        uint64 // of the region, the wait, the call, or the region that follows; 0 for the places beyond those counted
+	Kind         TimeKind // 0 for none
+	Place        uint64   // of the region, the wait, the call, or the region that follows; 0 for the places beyond those counted
 	Count, Ticks uint64
 	Measured     uint64 // ticks of computing of which CPU is known
 	CPU          uint64 // ns
@@ -94,23 +93,12 @@ func (r *Ring) Depth(depth int) (tasks, ticks uint64) {
 	return d.tasks.Load(), d.ticks.Load()
 }
 
+// Memory returns the ring's memory.
+func (r *Ring) Memory() unsafe.Pointer { return unsafe.Pointer(r.h) }
+
 // CallbackTicks returns the ticks that the thread spent in callbacks of the tool, estimated from a
 // sample of them.
 func (r *Ring) CallbackTicks() uint64 { return r.h.calls.Load() }
-
-// Times returns the times of the ring's thread by kind and place.
-func (r *Ring) Times() (times []PlaceTime) {
-	if r.h.times == nil {
-		return nil
-	}
-	for i := range r.h.times {
-		t := &r.h.times[i]
-		if kind := TimeKind(t.kind.Load()); kind != 0 {
-			times = append(times, PlaceTime{kind, t.place.Load(), t.count.Load(), t.ticks.Load(), t.measured.Load(), t.cpu.Load(), t.work.Load()})
-		}
-	}
-	return times
-}
 
 // Constructs is the number of constructs that a ring counts separately.
 const Constructs = 256

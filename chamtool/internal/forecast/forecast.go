@@ -76,7 +76,7 @@ func (m *Model) Observe(load float64) error {
 		if len(m.logs) >= longestPeriod { // no period can show in fewer
 			m.ends.Observe(math.Exp(m.mix.Answer(&answers)), load)
 		}
-		m.mix.Observe(&answers, y, [mixture.MaxExperts]float64{})
+		m.mix.Observe(&answers, y)
 	}
 	if m.logs = append(m.logs, y); len(m.logs) > longest {
 		m.logs = slices.Delete(m.logs, 0, longest/4)

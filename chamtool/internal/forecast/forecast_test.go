@@ -43,12 +43,12 @@ func TestExactlyPeriodic(t *testing.T) {
 		}
 		for i, got := range m.Forecast(100) {
 			want := 1 + float64((n+i)%2)
-			if math.Abs(got-want) > 1e-6*want {
+			if !(math.Abs(got-want) <= 1e-6*want) {
 				t.Fatalf("%d loads, %d ahead: %v, want %v", n, i+1, got, want)
 			}
 			answers := m.answers(i + 1)
 			for k, y := range answers[:experts] {
-				if math.Abs(math.Exp(y)-want) > 1e-6*want {
+				if !(math.Abs(math.Exp(y)-want) <= 1e-6*want) {
 					t.Fatalf("expert %d of %d loads, %d ahead: %v, want %v", k, n, i+1, math.Exp(y), want)
 				}
 			}

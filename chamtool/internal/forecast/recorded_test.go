@@ -69,8 +69,8 @@ func TestRecordedLoads(t *testing.T) {
 		if m, err = Fit(loads[:short]); err != nil {
 			t.Fatal(err)
 		}
-		if r2, err := regression.R2(loads[short:], m.Forecast(len(loads)-short)); err != nil || r2 < 0.93 {
-			t.Errorf("%s recursive: R2 %.3f (%v)", rank, r2, err)
+		if e, err := regression.Evaluate(loads[short:], m.Forecast(len(loads)-short)); err != nil || e.R2 < 0.93 {
+			t.Errorf("%s recursive: R2 %.3f (%v)", rank, e.R2, err)
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package forecast
 
 import (
-	"math"
-
 	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -10,11 +8,11 @@ import (
 // Review holds the forecast of the load that follows a series, and the errors of the forecasts
 // of its loads, each from those before.
 type Review struct {
-	Iterations int                    `json:"iterations"`
-	Period     int                    `json:"period"` // iterations after which loads repeat; 1 if they do not
-	Next       uncertainty.Prediction `json:"next"`   // seconds
-	Rules      []Rule                 `json:"rules"`  // the forecast first
-	Forecasts  []float64              `json:"-"`      // of each load, NaN for the first two
+	Iterations int                      `json:"iterations"`
+	Period     int                      `json:"period"` // iterations after which loads repeat; 1 if they do not
+	Next       uncertainty.Prediction   `json:"next"`   // seconds
+	Rules      []Rule                   `json:"rules"`  // the forecast first
+	Forecasts  []uncertainty.Prediction `json:"-"`      // seconds, of each load from the third on
 }
 
 // Rule holds the errors of one way to forecast. Percentages are in percent.
@@ -32,11 +30,11 @@ func NewReview(loads []float64) (*Review, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Review{Iterations: len(loads), Forecasts: []float64{math.NaN(), math.NaN()}}
+	r := &Review{Iterations: len(loads)}
 	var ours, last, lag2 summary.Errors
 	for i := len(begin); i < len(loads); i++ {
 		p := m.Predict()
-		r.Forecasts = append(r.Forecasts, p.Value)
+		r.Forecasts = append(r.Forecasts, p)
 		ours.Add(p.Value, loads[i])
 		ours.AddInterval(p.Low, p.High, loads[i])
 		last.Add(loads[i-1], loads[i])

@@ -16,7 +16,7 @@ func TestStart(t *testing.T) {
 		e.Observe(100, 100*math.Pow(1.01, float64(i-9)))
 	}
 	p := e.Around(50)
-	if want := 50 * math.Pow(1.01, 9); math.Abs(p.High-want) > 1e-9 || math.Abs(p.Low-2500/want) > 1e-9 || p.Level != 0.9 {
+	if want := 50 * math.Pow(1.01, 9); !(math.Abs(p.High-want) <= 1e-9) || !(math.Abs(p.Low-2500/want) <= 1e-9) || p.Level != 0.9 {
 		t.Errorf("%+v, want ends at a factor of 1.01^9", p)
 	}
 }
@@ -53,7 +53,7 @@ func TestTails(t *testing.T) {
 		"shrinks": func(i int) float64 { return 1 / float64(1+i/1000) },
 	} {
 		below, above := miss(20_000, 100, 0, spread)
-		if math.Abs(below-tail) > 0.1*tail || math.Abs(above-tail) > 0.1*tail {
+		if !(math.Abs(below-tail) <= 0.1*tail) || !(math.Abs(above-tail) <= 0.1*tail) {
 			t.Errorf("%s: %.4f below, %.4f above", name, below, above)
 		}
 	}
@@ -67,7 +67,7 @@ func TestComesBack(t *testing.T) {
 		}
 		return 1
 	})
-	if math.Abs(below-0.05) > 0.01 || math.Abs(above-0.05) > 0.01 {
+	if !(math.Abs(below-0.05) <= 0.01) || !(math.Abs(above-0.05) <= 0.01) {
 		t.Errorf("%.3f below, %.3f above", below, above)
 	}
 }
@@ -75,7 +75,7 @@ func TestComesBack(t *testing.T) {
 // A hundred predictions that wait for their outcomes do not make the ends overshoot.
 func TestLateOutcomes(t *testing.T) {
 	below, above := miss(20_000, 500, 100, func(int) float64 { return 0.3 })
-	if math.Abs(below-0.05) > 0.01 || math.Abs(above-0.05) > 0.01 {
+	if !(math.Abs(below-0.05) <= 0.01) || !(math.Abs(above-0.05) <= 0.01) {
 		t.Errorf("%.3f below, %.3f above", below, above)
 	}
 }

@@ -74,6 +74,9 @@ func TestPlantedRankAndFunction(t *testing.T) {
 	if f.SlowestRank == nil || f.SlowestRank.Rank != 2 || f.SlowestRank.Slowdown < 2.5 || f.WorstRanks[0].Rank != 2 || f.Worst.Rank != 2 {
 		t.Errorf("the slow rank: %+v, %+v", f.SlowestRank, f.WorstRanks)
 	}
+	if median := f.Functions[0].Median; median == nil || *median != 0.01 {
+		t.Errorf("the median of the slow function: %+v", f.Functions[0])
+	}
 	if f.Functions[0].Name != "app:slow" || math.Abs(*f.Functions[0].Share-0.01*20/(0.01*20+0.001*40)) > 1e-9 {
 		t.Errorf("the slow function: %+v", f.Functions)
 	}
@@ -119,7 +122,7 @@ func TestOnlyCounted(t *testing.T) {
 	if err != nil || len(j.Reasons) > 0 {
 		t.Fatal(err, j)
 	}
-	if f := j.Figures(); f.Tasks != 7 || len(f.Functions) != 1 || f.Functions[0].Tasks != 7 {
+	if f := j.Figures(); f.Tasks != 7 || f.Unlogged != 7 || f.Unread != 7 || len(f.Functions) != 1 || f.Functions[0].Tasks != 7 || f.Functions[0].Median != nil || *f.Functions[0].Share != 1 {
 		t.Errorf("%+v", f)
 	}
 }

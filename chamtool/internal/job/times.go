@@ -48,6 +48,8 @@ type ThreadTime struct {
 	Waiting    float64 `json:"waiting_seconds"`   // in barriers and for tasks, with nothing to run, and for locks
 	MPI        float64 `json:"mpi_seconds"`
 	Outside    float64 `json:"outside_seconds"` // of parallel regions
+	Unknown    float64 `json:"unknown_seconds"` // computing or stopped
+	ended      float64 // after the thread's end
 }
 
 // add adds a time to a thread.
@@ -63,6 +65,10 @@ func (t *ThreadTime) add(p *summary.PlaceTime) {
 		t.MPI += p.Seconds
 	case event.Serial.String():
 		t.Useful += p.Seconds - p.Stopped
+	case event.Unknown.String():
+		t.Unknown += p.Seconds
+	case event.Ended.String():
+		t.ended += p.Seconds
 	}
 }
 
@@ -74,12 +80,18 @@ func (t ThreadTime) plus(o ThreadTime) ThreadTime {
 	t.Waiting += o.Waiting
 	t.MPI += o.MPI
 	t.Outside += o.Outside
+	t.Unknown += o.Unknown
 	return t
 }
 
 // threadTimes returns the times of a rank's threads that took part in a parallel region, or of
-// all where there was none.
-func threadTimes(rank int, s *summary.Summary) []ThreadTime {
+// all where there was none, in a job that took a wall time. A rank whose end was not seen may have
+// run as long as the others.
+func threadTimes(rank int, s *summary.Summary, wall float64) []ThreadTime {
+	unseen := 0.0
+	if !s.Complete && !s.Signal {
+		unseen = wall - runSeconds(s)
+	}
 	lanes := map[int]*ThreadTime{}
 	computes := func(p summary.PlaceTime) bool { return p.Kind == event.Computing.String() }
 	hasRegion := slices.ContainsFunc(s.Times, computes)
@@ -96,11 +108,15 @@ func threadTimes(rank int, s *summary.Summary) []ThreadTime {
 	var out []ThreadTime
 	for _, lane := range slices.Sorted(maps.Keys(lanes)) {
 		t := lanes[lane]
-		t.Outside = max(0, s.RunSeconds+s.Early.Seconds-t.Computing-t.Stopped-t.Waiting-t.MPI)
+		t.Outside = max(0, runSeconds(s)-t.Computing-t.Stopped-t.Waiting-t.MPI-t.Unknown-t.ended)
+		t.Unknown += unseen
 		out = append(out, *t)
 	}
 	return out
 }
+
+// runSeconds returns the time of a rank without what MPI took before the first use of OpenMP.
+func runSeconds(s *summary.Summary) float64 { return s.RunSeconds + s.Early.Seconds }
 
 // unknownTimes returns why the times of a job are not known, or "".
 func (j *Job) unknownTimes() string {
@@ -141,7 +157,10 @@ func (j *Job) times() *Times {
 	t := &Times{}
 	var mostThread, mostRank, useful float64
 	for _, r := range j.Ranks {
-		threads := threadTimes(r.Rank, r.Summary)
+		t.Wall = max(t.Wall, runSeconds(r.Summary))
+	}
+	for _, r := range j.Ranks {
+		threads := threadTimes(r.Rank, r.Summary, t.Wall)
 		if len(threads) == 0 {
 			continue
 		}
@@ -150,7 +169,6 @@ func (j *Job) times() *Times {
 			all = all.plus(one)
 			mostThread = max(mostThread, one.Useful)
 		}
-		t.Wall = max(t.Wall, r.Summary.RunSeconds+r.Summary.Early.Seconds)
 		t.addTool(r.Summary, len(threads))
 		t.Ranks = append(t.Ranks, all)
 		t.Threads = append(t.Threads, threads...)
@@ -189,7 +207,7 @@ func (t *Times) addTool(s *summary.Summary, threads int) {
 		tool += s.ToolCPUSeconds
 	}
 	t.Start = max(t.Start, s.StartAndEnd)
-	run := s.RunSeconds + s.Early.Seconds
+	run := runSeconds(s)
 	if !(run > 0) {
 		return
 	}
@@ -248,7 +266,7 @@ func (f *Figures) findLosses(j *Job) {
 				lose(rank.Rank, event.InMPI, p.Place, p.Seconds)
 			case event.Locked.String():
 				lose(rank.Rank, event.Locked, p.Place, p.Seconds)
-			default:
+			case event.Waiting.String():
 				lose(rank.Rank, event.Waiting, p.Place, p.Seconds)
 			}
 		}

@@ -150,6 +150,11 @@ func TestUnseenRanks(t *testing.T) {
 		t.Errorf("%+v, %q", f.Times, f.Unknown)
 	}
 	j = hybrid()
+	j.Ranks[1].Summary.Complete, j.Ranks[1].Summary.RunSeconds = false, 7
+	if got := j.Figures().Times.Threads[3]; !near(got.Unknown, 3) || !near(got.Outside, 7-2-2) {
+		t.Errorf("a rank that ended unseen: %+v", got)
+	}
+	j = hybrid()
 	j.Ranks[1].Summary.Times, j.Ranks[1].Summary.Complete = nil, false
 	if f = j.Figures(); !strings.Contains(f.Unknown, "did not see the end of rank 1") {
 		t.Error(f.Unknown)
@@ -160,8 +165,8 @@ func TestUnseenRanks(t *testing.T) {
 func TestUnwrittenRows(t *testing.T) {
 	j := hybrid()
 	j.Ranks[0].Log.Rows = []task.Row{{Entry: "f", Flag: "local", Seconds: 1}}
-	if f := j.Figures(); f.Functions[0].Share == nil {
-		t.Error("no share of a whole log")
+	if f := j.Figures(); f.Functions[0].Share == nil || f.Functions[0].Median == nil || *f.Functions[0].Median != 1 {
+		t.Error("no share or median of a whole log")
 	}
 	j.Ranks[0].Summary.RowsLost, j.Ranks[0].Summary.Ended = 9, 10
 	if f := j.Figures(); f.Unwritten != 9 || f.Functions[0].Share != nil {

@@ -226,18 +226,9 @@ func Preloads(program, runtime string) string {
 	return strings.Join(append(first, runtime), ":")
 }
 
-// patience are variables of Open MPI 4 and 5. Their launchers kill the ranks a second after SIGTERM,
-// in which the tool may not write its summary on a busy machine; it takes two seconds at most.
-var patience = []string{"OMPI_MCA_odls_base_sigkill_timeout", "PRTE_MCA_odls_base_sigkill_timeout"}
-
 // Environ returns an environment in which the runtime loads the tool and the tool writes
 // into a directory. preload is libraries that are loaded before the program's, or "".
 func Environ(environ []string, tool, logs, preload string) []string {
-	for _, name := range patience {
-		if !anyPrefix(environ, name+"=") {
-			environ = append(slices.Clip(environ), name+"=3")
-		}
-	}
 	environ = append(slices.Clip(environ), event.OpenMPLibraries+"="+tool, event.OpenMPEnable+"=enabled", event.LibrariesVariable+"="+tool, "CHAMTOOL_LOG_DIR="+logs)
 	if preload == "" {
 		return environ

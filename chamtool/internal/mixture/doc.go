@@ -7,8 +7,7 @@
 // answer sleeps: it is charged the mean loss of the others (Freund, Schapire, Singer and
 // Warmuth, "Using and Combining Predictors That Specialize", STOC 1997). No weight falls
 // below a floor, so the weights follow an expert that was bad and is good now (Herbster and
-// Warmuth, "Tracking the Best Linear Predictor", JMLR 1, 2001). A mixture may be nested in
-// another one: that of one task function in that of the process.
+// Warmuth, "Tracking the Best Linear Predictor", JMLR 1, 2001).
 //
 // Answers are logarithms and the loss is their distance from the truth, at most 1 if they are
 // too low. It grows on both sides of the truth, so the weighted median never loses more than

@@ -26,10 +26,10 @@ type Entry struct {
 	local      localLaw
 	distance   level     // of the last runs from the power law, less the speed at which each ran
 	neighbours creations // of the runs created last, from the power law
-	mixtures   [mixtures]mixture.Mixture
+	mixtures   mixturePair
 	ends       interval.Ends // for footprints that have none of their own
 
-	dependsOnMoment         bool    // experts have weight whose answers depend on the moment
+	dependsOnMoment         bool    // experts have most weight whose answers depend on the moment
 	logShortest, logLongest float64 // logarithms of the seconds of the shortest and the longest run
 }
 
@@ -48,13 +48,17 @@ type counts struct {
 	unsaved     bool // TakeRuns has not returned the new generation yet
 }
 
-// The mixtures of an entry: for tasks about which the experts agree, and for those about which they
-// disagree: who is right about the last percent is often wrong about stalls.
+// The places of a mixturePair: for tasks about which the experts agree, and for those about which
+// they disagree: who is right about the last percent is often wrong about stalls.
 const (
 	usual = iota
 	disputed
-	mixtures
 )
+
+// mixturePair holds the mixtures of an entry, or of all entries together.
+type mixturePair [2]mixture.Mixture
+
+func newMixtures() mixturePair { return mixturePair{mixture.New(experts), mixture.New(experts)} }
 
 // disputedLog is the distance between the logarithms of two answers that disagree.
 const disputedLog = 1
@@ -76,7 +80,7 @@ func mixtureIndex(answers *mixture.Answers) int {
 }
 
 func newEntry(name string, m *Model) *Entry {
-	return &Entry{name: name, model: m, footprints: map[uint64]*Footprint{}, counts: counts{nextFit: FirstFit}}
+	return &Entry{name: name, model: m, footprints: map[uint64]*Footprint{}, mixtures: newMixtures(), counts: counts{nextFit: FirstFit}}
 }
 
 // teach lets a new entry learn from kept runs, which contain nothing about the present speed.
@@ -86,7 +90,7 @@ func (e *Entry) teach(runs []StoredRun) {
 	for _, run := range runs {
 		e.Observe(e.Footprint(run.Sizes), run.Seconds)
 	}
-	if e.learned > 0 && e.learned >= FirstFit {
+	if e.learned >= FirstFit {
 		e.Fit()
 	}
 	e.storedRuns = e.learned
@@ -94,9 +98,6 @@ func (e *Entry) teach(runs []StoredRun) {
 	e.trial = trial{}
 	e.model.speed = now
 }
-
-// Runs returns the number of observed runs.
-func (e *Entry) Runs() int { return e.runs }
 
 // Footprint returns the footprint of the sizes, or makes it. It does not keep sizes.
 func (e *Entry) Footprint(sizes []int64) *Footprint {
@@ -190,9 +191,6 @@ const (
 	// nothing new.
 	learnSeconds = 1.6e-6
 	learnShare   = 0.0005
-	// timeless is the weight that experts must have together whose answers do not
-	// depend on the moment, for the others not to be asked.
-	timeless = 0.8
 )
 
 // isSaturated reports whether one more run adds little: the windows are full, and the run is short.
@@ -244,11 +242,10 @@ func (e *Entry) choose(f *Footprint, answers *mixture.Answers) float64 {
 // mixture returns the serving mixture: that of all functions until the function has enough runs
 // of its own.
 func (e *Entry) mixture(which int) *mixture.Mixture {
-	own := &e.mixtures[which]
-	if own.Runs() > 0 {
-		return own
+	if e.learned > recentRuns {
+		return &e.mixtures[which]
 	}
-	return &e.model.mix[which]
+	return &e.model.mixtures[which]
 }
 
 // endsOf returns the ends that serve the footprint: its own, those of the function's other
@@ -296,7 +293,7 @@ func (e *Entry) ObserveAt(f *Footprint, m Moment, p *Prediction, seconds float64
 	}
 	if predicted {
 		e.observeEnds(f, p.Value, seconds)
-		e.judge(f, p, y, seconds)
+		e.judge(p, y)
 	}
 	e.learn(f, m, seconds, y)
 	if e.learned >= e.nextFit && (!e.fitHeld || e.storedRuns > 0) {
@@ -325,20 +322,12 @@ func (e *Entry) pass(f *Footprint, m Moment, seconds, y float64) {
 }
 
 // judge weighs the experts by a run that none of them had seen.
-func (e *Entry) judge(f *Footprint, p *Prediction, y, seconds float64) {
+func (e *Entry) judge(p *Prediction, y float64) {
 	which := mixtureIndex(&p.answers)
-	all := &e.model.mix[which]
-	own := &e.mixtures[which]
-	if own.Runs() == 0 {
-		*own = all.Nest()
-	}
-	costs := expertCosts(seconds)
-	own.Observe(&p.answers, y, costs)
-	if e.learned < window || e.learned%consecutiveRuns == 0 {
-		all.Observe(&p.answers, y, costs)
-	}
+	e.mixtures[which].Observe(&p.answers, y)
+	e.model.mixtures[which].Observe(&p.answers, y)
 	w := e.mixtures[usual].Weights()
-	e.dependsOnMoment = w[median]+w[local] < timeless
+	e.dependsOnMoment = w[near]+w[paced] > w[median]+w[local]
 }
 
 // learn takes a run, y the logarithm of its seconds.

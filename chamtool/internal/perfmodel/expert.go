@@ -4,37 +4,28 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/foretime/foretime/chamtool/internal/mixture"
-	"github.com/foretime/foretime/shared/registry"
 )
 
 // The experts' places in a mixture.
 const (
-	median = iota
-	local
-	near
-	paced
+	median = iota // of the runs of equal sizes
+	local         // the median of the runs of the nearest sizes, scaled by a power law
+	near          // the run of equal sizes created closest to the task
+	paced         // the median of the last three runs of equal sizes, times the slowdown of process and worker since
 	experts
 )
 
-// Models returns the ways to predict; New is the place in the mixture.
-func Models() registry.List[int] {
-	return registry.List[int]{
-		{Name: "median", Help: "the median of the runs of equal sizes", New: median},
-		{Name: "local", Help: "the median of the runs of the nearest sizes, scaled by a power law", New: local},
-		{Name: "near", Help: "the run of equal sizes created closest to this task", New: near},
-		{Name: "speed", Help: "the median of the last three runs of equal sizes, times the slowdown of process and worker since", New: paced},
-	}
-}
-
-var names = Models().Names()
+// names are those of the experts.
+var names = []string{median: "median", local: "local", near: "near", paced: "speed"}
 
 // Auto is the name of the mixture of all experts.
 const Auto = "auto"
 
 // Names returns the names that [Options.Serve] takes, Auto first.
-func Names() []string { return append([]string{Auto}, Models().Names()...) }
+func Names() []string { return append([]string{Auto}, names...) }
 
 // Check refuses a name that no expert has. The error matches [ErrKind] and names
 // the choices.
@@ -42,21 +33,7 @@ func Check(name string) error {
 	if name == "" || slices.Contains(Names(), name) {
 		return nil
 	}
-	_, err := Models().Find(name)
-	return fmt.Errorf("%w: %w", ErrKind, err)
-}
-
-// expertSeconds is the CPU time of asking the experts for one task and telling them its
-// run, as measured with caches warm.
-const expertSeconds = 0.25e-6
-
-// expertCosts returns the costs of the experts that are evaluated for every task, as shares of the
-// run's seconds: an expert must gain more than it costs.
-func expertCosts(seconds float64) (costs [mixture.MaxExperts]float64) {
-	share := expertSeconds / seconds
-	costs[near] = share
-	costs[paced] = share
-	return costs
+	return fmt.Errorf("%w: %q, want one of %s", ErrKind, name, strings.Join(Names(), ", "))
 }
 
 // asleep holds the answers of experts that were not asked.

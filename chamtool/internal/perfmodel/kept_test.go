@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 )
 
@@ -129,6 +131,28 @@ func TestTornFile(t *testing.T) {
 	}
 	if _, err := os.Stat(f.Path + ".bad"); err != nil {
 		t.Error(err)
+	}
+}
+
+// A listing has the functions with the most runs first, and of each kind of sizes, by their
+// total, the least, the median and the most time. A size that is unknown adds nothing.
+func TestList(t *testing.T) {
+	s := &perfmodel.Store{}
+	run := func(seconds float64, sizes ...int64) perfmodel.StoredRun {
+		return perfmodel.StoredRun{Sizes: sizes, Seconds: seconds}
+	}
+	s.Set(perfmodel.Key("few", "1"), 60, []perfmodel.StoredRun{run(1, 8)})
+	s.Set(perfmodel.Key("many", "2"), 0, []perfmodel.StoredRun{run(3, 100, -9), run(7, 95), run(5, 100, -9), run(9, 50, 60), run(4, 100, -9)})
+	want := []perfmodel.KeptFunction{
+		{Name: "many", Build: "2", Last: time.Unix(0, 0).UTC(), Runs: 5, Sizes: []perfmodel.KeptSizes{
+			{Sizes: []int64{95}, Runs: 1, Least: 7, Median: 7, Most: 7},
+			{Sizes: []int64{100, -9}, Runs: 3, Least: 3, Median: 4, Most: 5},
+			{Sizes: []int64{50, 60}, Runs: 1, Least: 9, Median: 9, Most: 9},
+		}},
+		{Name: "few", Build: "1", Last: time.Unix(60, 0).UTC(), Runs: 1, Sizes: []perfmodel.KeptSizes{{Sizes: []int64{8}, Runs: 1, Least: 1, Median: 1, Most: 1}}},
+	}
+	if diff := cmp.Diff(want, s.List()); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -37,24 +37,20 @@ type Moment struct {
 // Model holds what a process learned about its task functions. It and its entries belong to one
 // goroutine.
 type Model struct {
-	serving int // expert that serves alone; -1 is the mixture
-	entries map[string]*Entry
-	names   []string
-	places  []place                   // room for the entry that is being fitted
-	mix     [mixtures]mixture.Mixture // of all entries together, see [Entry]
-	speed   speed                     // of the process and its workers
-	learned int                       // runs, of all entries
-	ends    interval.Ends             // of the entries that have none of their own yet
-	store   *Store                    // what new entries begin with
+	serving  int // expert that serves alone; -1 is the mixture
+	entries  map[string]*Entry
+	names    []string
+	places   []place       // room for the entry that is being fitted
+	mixtures mixturePair   // of all entries together, see [Entry]
+	speed    speed         // of the process and its workers
+	learned  int           // runs, of all entries
+	ends     interval.Ends // of the entries that have none of their own yet
+	store    *Store        // what new entries begin with
 }
 
 // New returns a model that knows nothing.
 func New(o Options) *Model {
-	m := &Model{serving: slices.Index(names, o.Serve), entries: map[string]*Entry{}, store: &Store{}}
-	for i := range m.mix {
-		m.mix[i] = mixture.New(experts)
-	}
-	return m
+	return &Model{serving: slices.Index(names, o.Serve), entries: map[string]*Entry{}, mixtures: newMixtures(), store: &Store{}}
 }
 
 // Teach lets the entries that the model makes from now on learn from kept runs. They

@@ -50,12 +50,12 @@ func TestStoreRoundTrip(t *testing.T) {
 	e := second.Entry("app:f")
 	p, err := e.Predict(e.Footprint([]int64{50_000}))
 	want := 1e-9 * math.Pow(50_000, 1.5)
-	if err != nil || math.Abs(p.Value-want) > 0.05*want {
+	if err != nil || !(math.Abs(p.Value-want) <= 0.05*want) {
 		t.Errorf("%v, want %v (%v)", p.Value, want, err)
 	}
 	e.Observe(e.Footprint([]int64{77}), 0.5)
 	own := second.TakeRuns(time.Unix(1e9, 0)).Runs("app:f")
-	if len(own) != 1 || own[0].Sizes[0] != 77 || math.Abs(own[0].Seconds-0.5) > 1e-12 {
+	if len(own) != 1 || own[0].Sizes[0] != 77 || !(math.Abs(own[0].Seconds-0.5) <= 1e-12) {
 		t.Errorf("%+v", own)
 	}
 }

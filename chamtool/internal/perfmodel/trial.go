@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/foretime/foretime/chamtool/internal/interval"
-	"github.com/foretime/foretime/chamtool/internal/mixture"
 	"github.com/foretime/foretime/shared/stats"
 )
 
@@ -52,7 +51,7 @@ func (e *Entry) dropKept() {
 	e.generation++
 	e.unsaved = true
 	e.ends = interval.Ends{}
-	e.mixtures = [mixtures]mixture.Mixture{}
+	e.mixtures = newMixtures()
 	e.samples = own
 	e.neighbours = nil
 	e.distance = level{}

@@ -38,6 +38,8 @@ type Options struct {
 	// Body names the construct whose body the function at an address is, and the build; "" if
 	// the function has none. Nil names no construct.
 	Body func(address uint64) (name, build string)
+	// Times returns the times of a ring's thread; nil knows none.
+	Times func(r *event.Ring) []event.PlaceTime
 	// Graph returns the graph of tasks so far; known is false without tasks. Nil knows none.
 	Graph func() (g event.Graph, known bool)
 	// OnRun is called with every run and its prediction, which has no value if nothing was known
@@ -282,7 +284,9 @@ func (s *Session) iterationLines() {
 	loads := slices.DeleteFunc(slices.Clone(s.history), func(load float64) bool { return load == 0 })
 	forecasts := make([]float64, len(loads))
 	if review, err := forecast.NewReview(loads); err == nil {
-		copy(forecasts[2:], review.Forecasts[2:])
+		for i, p := range review.Forecasts {
+			forecasts[i+2] = p.Value
+		}
 	}
 	for i, load := range loads {
 		for _, l := range s.logs {
@@ -344,8 +348,11 @@ func (s *Session) depths() (depths []summary.Depth) {
 
 // times returns the times of the threads by kind and place.
 func (s *Session) times() (times []summary.PlaceTime) {
+	if s.options.Times == nil {
+		return nil
+	}
 	for _, r := range s.rings {
-		for _, t := range r.Times() {
+		for _, t := range s.options.Times(r) {
 			name := ""
 			if t.Place != 0 {
 				name = s.nameOf(t.Place)

@@ -10,10 +10,14 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/foretime/foretime/chamtool/internal/config"
 	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 	"github.com/foretime/foretime/chamtool/internal/session"
+	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/chamtool/internal/testkit/ringtest"
 	"github.com/foretime/foretime/shared/stats"
@@ -92,6 +96,30 @@ func TestSession(t *testing.T) {
 	}
 	if s.Drain() != 0 {
 		t.Error("a closed session takes events")
+	}
+}
+
+// The times of threads keep the kinds of loops and constructs of their places, and the time that
+// a thread was stopped.
+func TestTimes(t *testing.T) {
+	times := []event.PlaceTime{
+		{Kind: event.Computing, Place: 0x100, Count: 5, Ticks: 4e6, Measured: 3e6, CPU: 1e6, Work: 1 << 1},
+		{Kind: event.Computing, Place: 0x100, Count: 6, Ticks: 2e6, Measured: 1e6, CPU: 3e6, Work: 1 << 10},
+		{Kind: event.Computing, Work: 1 << 11}, {Kind: event.Waiting, Work: 1 << 3}, {Kind: event.Waiting, Work: 1 << 4},
+	}
+	s := session.New(session.Options{
+		Rings: these(ringtest.New(64)), Config: settings(t, nil), Ranks: 1, Dialect: event.Upstream,
+		Clock: ticking(), Symbol: func(uint64) (string, string) { return "app:work", "b1" },
+		Times: func(*event.Ring) []event.PlaceTime { return times },
+	})
+	s.Drain()
+	want := []summary.PlaceTime{
+		{Kind: "computing", Place: "app:work", Count: 5, Seconds: 4e-3, Stopped: 2e-3, Loop: true},
+		{Kind: "computing", Place: "app:work", Count: 6, Seconds: 2e-3, Loop: true},
+		{Kind: "computing", Loop: true, Dynamic: true}, {Kind: "waiting", Single: true}, {Kind: "waiting", Single: true},
+	}
+	if diff := cmp.Diff(want, s.Close().Times, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -183,7 +211,7 @@ func TestToldLoads(t *testing.T) {
 			t.Fatalf("%s: %d loads of %d", name, len(got), iterations)
 		}
 		for i := range want {
-			if math.Abs(got[i]-want[i]) > 1e-9 {
+			if !(math.Abs(got[i]-want[i]) <= 1e-9) {
 				t.Errorf("%s: iteration %d: %v s, want %v", name, i, got[i], want[i])
 			}
 		}

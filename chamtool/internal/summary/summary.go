@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -27,7 +26,7 @@ type Summary struct {
 	Host       string  `json:"host"`
 	Began      string  `json:"began"`           // RFC 3339
 	Complete   bool    `json:"complete"`        // the run came to its end
-	Signal     bool    `json:"ended_by_signal"` // the tool wrote this when a signal ended the program
+	Signal     bool    `json:"ended_by_signal"` // the tool wrote this when a signal or MPI_Abort ended the program
 	RunSeconds float64 `json:"run_seconds"`
 	Early      Early   `json:"early"`
 	Processors int     `json:"processors"`           // that the program may use; 0 if unknown
@@ -115,7 +114,7 @@ type Depth struct {
 type PlaceTime struct {
 	Lane    int     `json:"thread"`
 	Kind    string  `json:"kind"`  // that of event.TimeKind
-	Place   string  `json:"place"` // of the region, the wait or the call; "" sums up those beyond the first 122
+	Place   string  `json:"place"` // of the region, the wait or the call; "" sums up those beyond the first 120
 	Count   int     `json:"count"`
 	Seconds float64 `json:"seconds"`
 	Stopped float64 `json:"stopped_seconds,omitempty"` // of computing: without a processor, or in the system
@@ -271,55 +270,6 @@ func (s *Summary) overLimit() int {
 		return 0
 	}
 	return s.Unlogged.Count - int(s.Unread)
-}
-
-// ReadAll returns the summaries of all ranks of a run that began at a time; nil until all
-// have ended.
-func ReadAll(dir string, ranks int, began time.Time) []*Summary {
-	var all []*Summary
-	for rank := range ranks {
-		path := filepath.Join(dir, FileName(rank))
-		info, err := os.Stat(path)
-		if err != nil || info.ModTime().Before(began) {
-			return nil
-		}
-		s, err := Read(path)
-		if err != nil || !s.Complete {
-			return nil
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
-// CombinedLine returns the text of [Summary.Short] for all ranks.
-func CombinedLine(all []*Summary) string {
-	sum := Summary{Unlogged: &Unlogged{}}
-	low := math.Inf(1)
-	high := 0.0
-	for _, s := range all {
-		sum.Dialect = s.Dialect
-		sum.Dropped += s.Dropped
-		sum.RowsLost += s.RowsLost
-		sum.Unread += s.Unread
-		sum.Cancelled += s.Cancelled
-		sum.Incomplete += s.Incomplete
-		sum.Created += s.Created
-		sum.Ended += s.Ended
-		sum.Predicted += s.Predicted
-		if s.Unlogged != nil {
-			sum.Unlogged.Add(s.Unlogged.Tasks)
-		}
-		if s.MedianAPE != nil {
-			low = min(low, float64(*s.MedianAPE))
-			high = max(high, float64(*s.MedianAPE))
-		}
-	}
-	found := "none predicted"
-	if low <= high {
-		found = fmt.Sprintf("%d predicted with median errors of %.3g to %.3g %%", sum.Predicted, low, high)
-	}
-	return fmt.Sprintf("%s: %s, %s%s", plural.Count(len(all), "rank"), plural.Count(int(sum.Ended), "task"), found, sum.lacking())
 }
 
 // Read reads a rank's summary.

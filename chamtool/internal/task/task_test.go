@@ -393,11 +393,11 @@ func TestWaits(t *testing.T) {
 		put(rings[0], event.Run, event.Local, ringtest.Place(0, 0), 3000, 1, 10_000)
 		put(rings[0], event.WaitEnd, counted, 0, 11_000, 0, 1)
 		tracker.Drain(ringtest.List(rings...), math.MaxUint64)
-		if r := h.ended[1]; math.Abs(r.Seconds-2e-6) > 1e-12 {
+		if r := h.ended[1]; !(math.Abs(r.Seconds-2e-6) <= 1e-12) {
 			t.Errorf("flag %d: task 1 took %v s, want 2 µs", counted, r.Seconds)
 		}
 		// 4 µs within task 1, 2 µs around it, and 10 µs of the other thread.
-		if counted == event.Counted && (math.Abs(h.waited-16e-6) > 1e-12 || len(h.ticked) != 1 || math.Abs(h.ticked[0]-10.999e-6) > 1e-12) {
+		if counted == event.Counted && (!(math.Abs(h.waited-16e-6) <= 1e-12) || len(h.ticked) != 1 || math.Abs(h.ticked[0]-10.999e-6) > 1e-12) {
 			t.Errorf("%v s waited, iterations ended at %v", h.waited, h.ticked)
 		}
 	}
@@ -437,7 +437,7 @@ func TestWaitsBesideATask(t *testing.T) {
 	tracker.Drain(ringtest.List(rings...), math.MaxUint64)
 	// 4 us and 2 us until the end; then 4 us of the second thread, and the 3 us of the first
 	// that its task left.
-	if math.Abs(w.waited[0]-6e-6) > 1e-12 || math.Abs(w.waited[1]-7e-6) > 1e-12 {
+	if !(math.Abs(w.waited[0]-6e-6) <= 1e-12) || !(math.Abs(w.waited[1]-7e-6) <= 1e-12) {
 		t.Errorf("waited %v", w.waited)
 	}
 }

@@ -2,7 +2,7 @@
  * on grids of several widths in turn, as a multigrid cycle visits them. It counts
  * its tasks itself: the last row of a chunk counts it.
  *
- *   clang -fopenmp -O2 -g -o heat chamtool/examples/heat.c
+ *   clang -fopenmp -O2 -g -o heat chamtool/host/testdata/heat.c
  *   OMP_TOOL_LIBRARIES=$PWD/libchamtool.so ./heat [WIDTH [STEPS]]
  */
 #include <stdio.h>
