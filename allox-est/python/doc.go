@@ -6,10 +6,6 @@
 //
 // The file is embedded to let commands write it out and tests check it with the Go
 // parser.
-//
-// A complete program:
-//
-//	os.WriteFile("time_writter.py", python.TimeWriter, 0o644)
 package python
 
 import _ "embed"

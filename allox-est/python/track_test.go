@@ -81,10 +81,15 @@ func wholeLoops(t *testing.T, packages, programs string) {
 	book := filepath.Join(packages, "loops.jsonl")
 	program := `
 import time
-from allox_est import track
+from allox_est import _track, track
+_track.END = 60 # seconds that the program has to end
 done = []
-for item in track(range(60), desc="train", journal="` + book + `"):
+bar = track(range(60), desc="train", journal="` + book + `")
+for item in bar:
     time.sleep(0.03)
+    for wait in range(6000 if item == 40 else 0):
+        if bar.interval is None:
+            time.sleep(0.01)
     done.append(item)
 assert done == list(range(60)), done
 print("all")
@@ -180,7 +185,7 @@ with track(total=50, desc="step", unit="b") as bar:
         bar.set_postfix(loss=0.123456, lr="1e-3")
         bar.update(10)
 print(bar.n, bar.total, len(bar), bar.format_dict["n"])
-`, "50 50 50 50\n", `step 4: 100%\|█{10}\| 50/50 \[00:00<00:00, [\d.]+b/s, loss=0.123, lr=1e-3\]\n$`},
+`, "50 50 50 50\n", `step 4: 100%\|█{10}\| 50/50 \[00:0\d<00:00, [\d.]+b/s, loss=0.123, lr=1e-3\]\n$`},
 		{"a loop that is left", programs, `
 from allox_est import track
 try:
@@ -284,13 +289,16 @@ for name in ("keras", "keras.callbacks"):
 sys.modules["keras.callbacks"].Callback = object
 import time_writter_callbacks
 c = time_writter_callbacks.keras(bar=True)
-c.params = {"epochs": 20, "steps": 3}
-for epoch in range(20):
+c.params = {"epochs": 60, "steps": 3}
+for epoch in range(60):
     c.on_epoch_begin(epoch)
-    time.sleep(0.06)
+    time.sleep(0.03)
+    for wait in range(6000 if epoch == 40 else 0):
+        if time_writter_callbacks._bar.interval is None:
+            time.sleep(0.01)
 c.on_train_end()
 `)
-	if err != nil || !regexp.MustCompile(`(?m)^training: +\d+%.* \d+/20 \[\d\d:\d\d<\d\d:\d\d \(`).MatchString(stderr) || !strings.Contains(stderr, " 20/20 ") || !strings.Contains(stdout, "<TIME_WRITTER_OUTPUT>") {
+	if err != nil || !regexp.MustCompile(`(?m)^training: +\d+%.* \d+/60 \[\d\d:\d\d<\d\d:\d\d \(`).MatchString(stderr) || !strings.Contains(stderr, " 60/60 ") || !strings.Contains(stdout, "<TIME_WRITTER_OUTPUT>") {
 		t.Errorf("%v: %s\n%s", err, stdout, stderr)
 	}
 }

@@ -102,12 +102,8 @@ type trial struct {
 	seen    int
 	actual  float64
 	refused error
-	judged  func() // called with each forecast
 	uncertainty.Prediction
 }
-
-// forecastCount is the number of forecasts of a series: auto and alone make one each.
-const forecastCount = 2
 
 // Run judges all methods on every series, from the first share of its steps, at
 // least three. Block names what series belong together; of a series those of other
@@ -125,22 +121,16 @@ func Run(all []Series, fraction float64, block func(name string) string, done fu
 		blocks[t.block] = true
 	}
 	r := &Report{Level: Level, Fraction: fraction, Series: len(judged), Blocks: len(blocks), Methods: map[string]Score{}, Short: short}
-	forecasts := 0
-	for i := range judged {
-		judged[i].judged = func() {
-			forecasts++
-			done(min(1, float64(forecasts)/float64(forecastCount*len(judged))))
-		}
-	}
-	for _, m := range Methods {
+	for i, m := range Methods {
 		ts := slices.Clone(judged)
 		if err := m.New(ts); err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Name, err)
 		}
 		r.Methods[m.Name] = scoreOf(ts)
-		if m.Name == Methods[0].Name {
+		if i == 0 {
 			r.Of = answers(ts)
 		}
+		done(float64(i+1) / float64(len(Methods)))
 	}
 	return r, nil
 }
@@ -173,22 +163,19 @@ func answers(ts []trial) []Answer {
 	return of
 }
 
-// marksOf returns the marks of a run of such steps, the first of them number from.
-func marksOf(steps []float64, stages []string, from int) []progress.Mark {
-	marks, at := []progress.Mark{{Number: float64(from)}}, 0.0
+// marksOf returns the marks of a run of such steps.
+func marksOf(steps []float64) []progress.Mark {
+	marks, at := []progress.Mark{{}}, 0.0
 	for i, x := range steps {
-		if stages != nil {
-			marks[i].Stage = stages[i]
-		}
 		at += x
-		marks = append(marks, progress.Mark{Number: float64(from + i + 1), Seconds: at})
+		marks = append(marks, progress.Mark{Number: float64(i + 1), Seconds: at})
 	}
 	return marks
 }
 
 // shape returns the shape of the series as a past run; one without a rest if it has no pace.
 func (t *trial) shape() history.Shape {
-	pace, ok := history.PaceOf(marksOf(t.series.Values[:t.seen], nil, 0))
+	pace, ok := history.PaceOf(marksOf(t.series.Values[:t.seen]))
 	if !ok {
 		return history.Shape{}
 	}
@@ -199,24 +186,8 @@ func (t *trial) shape() history.Shape {
 // forecast predicts as allox-est does for a run that goes on, with past runs of which as
 // much was seen.
 func (t *trial) forecast(past []history.Shape) (estimate.Rest, error) {
-	defer t.judged()
-	s := t.series
-	job := estimate.Job{Epochs: len(s.Values), Unit: "step"}
-	if s.Stages == nil {
-		return estimate.Forecast(marksOf(s.Values[:t.seen], nil, 0), nil, job, Level, past)
-	}
-	job.Stages = s.stages()
-	var probes [][]progress.Mark
-	for _, stage := range job.Stages {
-		if int(stage.To) <= t.seen {
-			continue
-		}
-		from := max(int(stage.From), t.seen)
-		from = max(from, (from+int(stage.To)-least)/2)
-		to := min(from+least, int(stage.To))
-		probes = append(probes, marksOf(s.Values[from:to], s.Stages[from:to], from))
-	}
-	return estimate.Forecast(marksOf(s.Values[:t.seen], s.Stages[:t.seen], 0), probes, job, Level, past)
+	job := estimate.Job{Epochs: len(t.series.Values), Unit: "step"}
+	return estimate.Forecast(marksOf(t.series.Values[:t.seen]), nil, job, Level, past)
 }
 
 // scoreOf returns the score of the trials' predictions.

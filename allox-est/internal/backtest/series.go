@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/shared/file"
 )
 
@@ -23,19 +22,6 @@ var ErrColumn = errors.New("no such column")
 type Series struct {
 	Name   string
 	Values []float64
-	Stages []string // of each step; nil without a column for it
-}
-
-// stages returns the parts of the series with one name.
-func (s Series) stages() []estimate.Stage {
-	var stages []estimate.Stage
-	for i, name := range s.Stages {
-		if n := len(stages); n == 0 || stages[n-1].Name != name {
-			stages = append(stages, estimate.Stage{Name: name, From: float64(i)})
-		}
-		stages[len(stages)-1].To = float64(i + 1)
-	}
-	return stages
 }
 
 // Load reads a CSV file with a header, plain or compressed (.gz): one row a
@@ -43,8 +29,7 @@ func (s Series) stages() []estimate.Stage {
 // file and line.
 //
 // Values are columns with the time of the step, of which the first one that the file has counts.
-// Stage is the column that names the stage of a step, empty where there is none.
-func Load(path, series string, values []string, stage string) (all []Series, diagnostics []error, err error) {
+func Load(path, series string, values []string) (all []Series, diagnostics []error, err error) {
 	f, err := file.OpenRegular(path)
 	if err != nil {
 		return nil, nil, err
@@ -56,18 +41,18 @@ func Load(path, series string, values []string, stage string) (all []Series, dia
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	all, diagnostics, err = read(in, path, series, values, stage)
+	all, diagnostics, err = read(in, path, series, values)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return all, diagnostics, nil
 }
 
-// columns holds the places of the columns in a row; stage is -1 where there is none.
-type columns struct{ series, value, stage int }
+// columns holds the places of the columns in a row.
+type columns struct{ series, value int }
 
 // findColumns returns the places of columns in a header.
-func findColumns(header []string, series string, values []string, stage string) (c columns, err error) {
+func findColumns(header []string, series string, values []string) (c columns, err error) {
 	value := values[0]
 	for _, name := range slices.Backward(values) {
 		if slices.Contains(header, name) {
@@ -84,21 +69,17 @@ func findColumns(header []string, series string, values []string, stage string) 
 		}
 		return at
 	}
-	c = columns{series: find(series), value: find(value), stage: -1}
-	if stage != "" {
-		c.stage = find(stage)
-	}
-	return c, err
+	return columns{find(series), find(value)}, err
 }
 
 // read reads the rows of a table.
-func read(in io.Reader, path, series string, values []string, stage string) (all []Series, diagnostics []error, err error) {
+func read(in io.Reader, path, series string, values []string) (all []Series, diagnostics []error, err error) {
 	rows := csv.NewReader(in)
 	header, err := rows.Read()
 	if err != nil {
 		return nil, nil, err
 	}
-	at, err := findColumns(header, series, values, stage)
+	at, err := findColumns(header, series, values)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,9 +108,6 @@ func read(in io.Reader, path, series string, values []string, stage string) (all
 			all = append(all, Series{Name: name})
 		}
 		all[i].Values = append(all[i].Values, seconds)
-		if at.stage >= 0 {
-			all[i].Stages = append(all[i].Stages, row[at.stage])
-		}
 	}
 }
 

@@ -56,24 +56,23 @@ any unit. Methods:
 	flags.StringVar(&t.series, "series", "", "column with the name of the series")
 	flags.StringSliceVar(&t.values, "value", nil, "column with the time of the step; of several, the first one that a file has")
 	flags.StringVar(&t.block, "block", "", "regular expression for the part of a series name that names its block: series of one job or machine form a block (default: the name without its trailing number)")
-	flags.StringVar(&t.stage, "stage-column", "", "column with the stage of the step, if the work changes during a run; the first three steps of each later stage are used too")
 	flags.Float64Var(&t.fraction, "fraction", 0.03, "fraction of each series that the estimate uses")
 	answer.Flags(cmd, []*backtest.Report{})
-	cli.First(cmd, "series", "value", "fraction", "stage-column")
+	cli.First(cmd, "series", "value", "fraction")
 	cli.Require(cmd, "series", "value")
 	return cmd
 }
 
 // table holds the flags that say how the tables are read and judged.
 type table struct {
-	series, block, stage string
-	values               []string
-	fraction             float64
+	series, block string
+	values        []string
+	fraction      float64
 }
 
 // judge judges the series of one file.
 func (t *table) judge(env *cli.Env, file string, blockOf func(name string) string) (*backtest.Report, error) {
-	all, diagnostics, err := backtest.Load(file, t.series, t.values, t.stage)
+	all, diagnostics, err := backtest.Load(file, t.series, t.values)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +94,7 @@ func (t *table) judge(env *cli.Env, file string, blockOf func(name string) strin
 }
 
 func showBacktest(p *cli.Page, reports []*backtest.Report) {
-	header := []string{"method", "MAPE %", "low", "high", "deviation %", "covered", "below", "above", "median width", "interval score", "refused"}
+	header := []string{"method", "MAPE (%)", "low (%)", "high (%)", "deviation (%)", "in interval", "below", "above", "median width", "interval score", "refused"}
 	if len(reports) > 1 {
 		header = slices.Insert(header, 0, "file")
 	}
@@ -113,5 +112,5 @@ func showBacktest(p *cli.Page, reports []*backtest.Report) {
 	for _, r := range reports {
 		p.Line("%s: %d series in %s, %.1f %% of each used", r.File, r.Series, plural.Count(r.Blocks, "block"), 100*r.Fraction)
 	}
-	p.Line("low, high: 95 %% interval of MAPE over blocks; covered, below, above: totals inside, below and above their 95 %% interval")
+	p.Line("low, high: 95 %% interval of MAPE over blocks; in interval, below, above: totals inside, below and above their 95 %% interval")
 }

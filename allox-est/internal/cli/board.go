@@ -124,8 +124,14 @@ func (t *jobTable) readQueue(ctx context.Context) error {
 	for name := range t.ends {
 		left[name] = true
 	}
+	wanted := strings.Split(t.slurm, ",")
+	for _, name := range wanted {
+		if t.shown == "" && !slices.ContainsFunc(jobs, func(j slurm.Queued) bool { return name == allJobs || j.Job == name }) {
+			t.env.Log.Warnf("--slurm %s: no job of yours in Slurm's queue", name)
+		}
+	}
 	for _, j := range jobs {
-		if t.slurm != allJobs && !slices.Contains(strings.Split(t.slurm, ","), j.Job) {
+		if t.slurm != allJobs && !slices.Contains(wanted, j.Job) {
 			continue
 		}
 		name := j.Job + " " + j.Name
@@ -224,7 +230,7 @@ func showRows(p *cli.Page, rows []follow.Row, now time.Time) {
 	for _, r := range rows {
 		cells := []any{r.Job, r.State, nil, nil, nil, nil, nil, nil}
 		if r.Epochs > 0 {
-			cells[1] = fmt.Sprintf("%s %.5g of %d", unitName(r.Unit), r.Done, r.Epochs)
+			cells[1] = fmt.Sprintf("%s %.5g of %d", cmp.Or(r.Unit, jobspec.Epoch), r.Done, r.Epochs)
 		}
 		if r.Epochs > 0 && r.Done >= float64(r.Epochs) {
 			cells[1] = fmt.Sprintf("%v, waiting for the end", cells[1])
@@ -257,11 +263,4 @@ func probability(p float64) string {
 		return "below 0.01"
 	}
 	return fmt.Sprintf("%.2f", p)
-}
-
-func unitName(unit string) string {
-	if unit == "" {
-		return jobspec.Epoch
-	}
-	return unit
 }

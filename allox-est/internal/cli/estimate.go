@@ -6,7 +6,6 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/allox-est/internal/report"
-	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 )
 
@@ -22,19 +21,13 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 		Args: jobArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.ArgsLenAtDash() == 0 && !cmd.Flags().Changed("epochs") {
-				return (&following{env: env, job: job, answer: answer}).expectNext(cmd, args)
+				return (&following{env: env, said: map[string]bool{}, job: job, answer: answer}).expectNext(cmd, args)
 			}
 			_, j, r, err := job.report(env, cmd, args)
 			if err != nil {
 				return err
 			}
-			if err := answer.Draw(func() (chart.Chart, error) { return r.EpochPlot(j, job.devices[0]) }); err != nil {
-				return err
-			}
-			if err := r.Err(); err != nil {
-				return err
-			}
-			return printReport(env, &answer, r)
+			return job.printReport(env, &answer, r, j)
 		},
 	}
 	job.register(cmd)
@@ -47,10 +40,7 @@ func newEstimateCommand(env *cli.Env) *cobra.Command {
 
 // report returns the report of a job from its journal, compared with the whole runs there.
 func (f *jobFlags) report(env *cli.Env, cmd *cobra.Command, args []string) (*jobspec.Spec, *journal.Journal, *report.Report, error) {
-	spec, err := f.spec(cmd, args)
-	if err == nil {
-		err = env.Input(f.journal)
-	}
+	spec, err := f.spec(env, cmd, args)
 	if err != nil {
 		return nil, nil, nil, err
 	}

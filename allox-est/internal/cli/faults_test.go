@@ -91,7 +91,7 @@ func (f *faulty) path(name string) string { return filepath.Join(f.dir, name) }
 // await waits for a file.
 func (f *faulty) await(t *testing.T, name string) []byte {
 	t.Helper()
-	for range 6000 {
+	for range 30_000 {
 		if b, err := os.ReadFile(f.path(name)); err == nil && (len(b) > 0 || name == "up") {
 			return b
 		}
@@ -188,7 +188,7 @@ var faults = []fault{
 	{name: "TERM twice at once", act: signal(0, syscall.SIGTERM, syscall.SIGTERM), begin: "trap 'trap - TERM; save' TERM", printed: "saved\n"},
 	{name: "TERM again while it saves", act: signal(400*time.Millisecond, syscall.SIGTERM, syscall.SIGTERM), begin: "trap 'trap \"\" TERM; sleep 1; save' TERM", printed: "saved\n"},
 	{name: "TERM ignored, then INT", begin: "trap '' TERM INT; N=1000", act: signal(400*time.Millisecond, syscall.SIGTERM, syscall.SIGINT), code: -9, printed: "-", noCheckpoint: true},
-	{name: "TERM by timeout(1), to the group too", wrap: []string{"timeout", "1"}, begin: "N=1000", code: 124, printed: "saved\n"},
+	{name: "TERM by timeout(1), to the group too", wrap: []string{"timeout", "1000"}, act: signal(0, syscall.SIGALRM), begin: "N=1000", code: 124, printed: "saved\n"},
 	{name: "nohup", wrap: []string{"nohup"}, begin: "trap '' HUP", act: signal(0, syscall.SIGHUP), printed: "trained\n"},
 	{name: "kill -9", act: signal(0, syscall.SIGKILL), code: -9, killed: true, printed: "trained\n"},
 	{name: "kill -9, with run --keep", keep: true, act: signal(0, syscall.SIGKILL), code: -9, killed: true, printed: "trained\n"},

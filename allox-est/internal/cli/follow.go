@@ -32,7 +32,7 @@ import (
 
 // newFollowCommand returns "follow": the estimate of a run in progress.
 func newFollowCommand(env *cli.Env) *cobra.Command {
-	f := following{env: env}
+	f := following{env: env, said: map[string]bool{}}
 	cmd := &cobra.Command{
 		Use:   "follow JOB.yaml | follow [--epochs N] -- COMMAND ... | follow --epochs N --log FILE",
 		Short: "Follow a whole run and estimate its total time after every epoch",
@@ -53,6 +53,7 @@ finished run is added to the journal.`,
 	flags.StringVar(&f.slurm, "slurm", "", "number of a Slurm job: follows its output, and says whether its time limit suffices; all of yours with all, or several: one table")
 	flags.StringVar(&f.count, "count", "", "with --log: lists the counters of the log; --count=TEXT uses the one whose description contains TEXT")
 	flags.Lookup("count").NoOptDefVal = listCounters
+	cmd.MarkFlagsMutuallyExclusive("log", "slurm")
 	f.answer.PlotFlag(cmd, "the estimate over time")
 	f.answer.JSONFlag(cmd, nil)
 	cli.First(cmd, "epochs", "log", "count", "pattern", "json")
@@ -61,27 +62,35 @@ finished run is added to the journal.`,
 
 // following is a whole run that is followed, also by "run --keep".
 type following struct {
-	env             *cli.Env
-	job             jobFlags
-	log             string
-	answer          cli.Output
-	updates         []follow.Update
-	bar             *cli.Progress
-	first           func() bool // called at the first mark
-	tracker         follow.Tracker
-	failed          error // of printing
-	shown           float64
-	drifted, unsure bool
-	slurm           string    // a job's number
-	deadline        time.Time // of the Slurm job; zero without one
-	limited         int       // what was said of it: 1 that it may be killed, 2 that it will
-	count           string    // part of the counter to use
-	counter         string    // that is used
-	counted         float64   // by a counter without a total, when it was printed last
-	paced           string    // that counter
-	contrary        bool      // its total is not the caller's, and that was said
-	open            bool      // the number of units is open by one, and that was said
+	env      *cli.Env
+	job      jobFlags
+	log      string
+	answer   cli.Output
+	updates  []follow.Update
+	bar      *cli.Progress
+	first    func() bool // called at the first mark
+	tracker  follow.Tracker
+	failed   error // of printing
+	shown    float64
+	slurm    string          // a job's number
+	deadline time.Time       // of the Slurm job; zero without one
+	count    string          // part of the counter to use
+	counter  string          // that is used
+	counted  float64         // by a counter without a total, when it was printed last
+	paced    string          // that counter
+	said     map[string]bool // warnings that come once
 }
+
+// warnOnce logs a warning of a kind that has not come yet.
+func (f *following) warnOnce(kind, format string, args ...any) {
+	if !f.said[kind] {
+		f.said[kind] = true
+		f.env.Log.Warnf(format, args...)
+	}
+}
+
+// unit returns the name of what is counted.
+func (f *following) unit() string { return cmp.Or(f.tracker.Job.Unit, jobspec.Epoch) }
 
 func (f *following) args(cmd *cobra.Command, args []string) error {
 	if f.log != "" && cmd.ArgsLenAtDash() < 0 {
@@ -129,10 +138,7 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 	if len(f.job.devices) > 1 {
 		return cli.Usagef("--device %s: want one device: the whole job runs once; run without --keep samples each device", strings.Join(f.job.devices, ","))
 	}
-	spec, err := f.job.spec(cmd, args)
-	if err == nil {
-		err = f.env.Input(f.job.journal)
-	}
+	spec, err := f.job.spec(f.env, cmd, args)
 	if err != nil {
 		return err
 	}
@@ -142,7 +148,7 @@ func (f *following) run(cmd *cobra.Command, args []string) error {
 	}
 	if errors.Is(err, launch.ErrStart) {
 		fmt.Fprintf(f.env.Stderr, "%s: %v\n", cmd.Root().Name(), err)
-		os.Exit(launch.StartStatus(err))
+		os.Exit(cli.StartStatus(err))
 	}
 	if err != nil {
 		return err
@@ -178,9 +184,7 @@ func (f *following) start(ctx context.Context, spec *jobspec.Spec) (*journal.Run
 		f.env.Log.Warnf("earlier runs are not used: %v", err)
 		j = &journal.Journal{}
 	}
-	if f.tracker.Job, err = report.DeviceJob(spec, device); err != nil {
-		return nil, err
-	}
+	f.tracker.Job = report.DeviceJob(spec, device)
 	s, done := newSampler(f.env, spec, j)
 	defer done()
 	s.Output = f.env.Stderr
@@ -232,8 +236,11 @@ func (f *following) keep(run *journal.Run) {
 
 // expectNext prints what the durations of earlier runs say of the next run of a command.
 func (f *following) expectNext(cmd *cobra.Command, args []string) error {
+	if cmd.Flags().Changed("csv") || cmd.Flags().Changed("plot") {
+		return cli.Usagef("--csv, --plot: there is no table or chart without --epochs")
+	}
 	f.job.whole = true
-	spec, err := f.job.spec(cmd, args)
+	spec, err := f.job.spec(f.env, cmd, args)
 	if err != nil {
 		return err
 	}
@@ -359,7 +366,7 @@ func (f *following) printLast(marks []progress.Mark) error {
 	f.warnRestart(marks[0].Number, u)
 	f.warnOpen(u)
 	if u.Done >= float64(u.Epochs) && !f.tracker.Ended {
-		f.bar.Describe("the last " + cmp.Or(f.tracker.Job.Unit, jobspec.Epoch) + " has come; waiting for the end")
+		f.bar.Describe("the last " + f.unit() + " has come; waiting for the end")
 		return nil
 	}
 	f.updates = append(f.updates, u)
@@ -371,18 +378,16 @@ func (f *following) printLast(marks []progress.Mark) error {
 		return nil
 	}
 	f.bar.Describe(fmt.Sprintf("%s left of %s", duration(u.Left.Value), duration(u.Total.Value)))
-	unit := cmp.Or(f.tracker.Job.Unit, jobspec.Epoch)
-	if u.NotEnough && u.Refused == "" && u.Least == 0 && !f.unsure {
+	unit := f.unit()
+	if u.NotEnough && u.Refused == "" && u.Least == 0 {
 		why := "they differ so much that the value means little"
 		if len(marks) < fewMarks {
 			why = "too few have come"
 		}
-		f.env.Log.Warnf("not enough to tell from the %ss so far: %s; use the interval", unit, why)
-		f.unsure = true
+		f.warnOnce("unsure", "not enough to tell from the %s so far: %s; use the interval", progress.Plural(unit), why)
 	}
-	if u.Drifted && !f.drifted {
-		f.env.Log.Warnf("%s %.3g: the estimate has left the first interval", unit, u.Done)
-		f.drifted = true
+	if u.Drifted {
+		f.warnOnce("drifted", "%s %.3g: the estimate has left the first interval", unit, u.Done)
 	}
 	percent := 100 * u.Done / float64(u.Epochs)
 	if percent < f.shown && u.Done < float64(u.Epochs) {

@@ -19,6 +19,7 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/allox-est/internal/report"
 	"github.com/foretime/foretime/allox-est/internal/sampling"
+	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/plural"
 )
@@ -74,18 +75,8 @@ func jobArgs(cmd *cobra.Command, args []string) error {
 	return errors.New("want JOB.yaml, or --epochs N -- COMMAND with {epochs} in it")
 }
 
-// commandArgs accepts a command after --; its error says what is wanted.
-func commandArgs(want string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if cmd.ArgsLenAtDash() != 0 || len(args) == 0 {
-			return errors.New(want)
-		}
-		return nil
-	}
-}
-
-// spec returns the job, and fills in the flags that follow from it.
-func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error) {
+// spec returns the job, and fills in the flags that follow from it. The journal is an input.
+func (f *jobFlags) spec(env *cli.Env, cmd *cobra.Command, args []string) (*jobspec.Spec, error) {
 	var spec *jobspec.Spec
 	var err error
 	if cmd.ArgsLenAtDash() == 0 {
@@ -105,9 +96,11 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 			return nil, cli.Usagef("--set: %w", err)
 		}
 	}
-	spec.Whole, spec.Stages = f.whole, cmp.Or(f.stages, spec.Stages)
-	if _, err := report.DeviceJob(spec, jobspec.CPU); err != nil {
-		return nil, cli.Usagef("--stages: %w", err)
+	spec.Whole = f.whole
+	if f.stages != "" {
+		if spec.Stages, err = jobspec.ParseStages(f.stages); err != nil {
+			return nil, cli.Usagef("--stages: %w", err)
+		}
 	}
 	if err := spec.Check(); err != nil {
 		return nil, &cli.UsageError{Err: err}
@@ -124,40 +117,39 @@ func (f *jobFlags) spec(cmd *cobra.Command, args []string) (*jobspec.Spec, error
 			return nil, cli.Usagef("--device %s: want cpu, gpu or both, each once", name)
 		}
 	}
-	if _, err := estimate.ParseMethod(cmp.Or(f.method, string(estimate.Auto))); err != nil {
-		return nil, cli.Usagef("--method: %v", err)
+	if f.method != "" && !slices.Contains(estimate.Methods(), estimate.Method(f.method)) {
+		return nil, cli.Usagef("--method: unknown method %q: want one of %v", f.method, estimate.Methods())
 	}
-	if f.journal == "" {
-		f.journal = spec.Name + ".jsonl"
-	}
-	return spec, nil
+	f.journal = cmp.Or(f.journal, spec.Name+".jsonl")
+	return spec, env.Input(f.journal)
 }
 
 // settings returns the settings for estimating a job on this machine.
 func (f *jobFlags) settings() estimate.Settings {
-	method, _ := estimate.ParseMethod(f.method) // checked with the job
-	return estimate.Settings{Method: method, Real: true}
+	return estimate.Settings{Method: estimate.Method(f.method), Real: true}
 }
 
-// printReport prints a report. It returns an error if no device has an estimate.
-func printReport(env *cli.Env, answer *cli.Output, r *report.Report) error {
-	if err := r.Err(); err != nil && !answer.JSON() {
-		return err // it gives the reasons
+// printReport prints a report and draws the runs on the first device. It returns an error if
+// no device has an estimate.
+func (f *jobFlags) printReport(env *cli.Env, answer *cli.Output, r *report.Report, j *journal.Journal) error {
+	err := r.Err() // it gives the reasons
+	if err == nil || answer.JSON() {
+		err = errors.Join(answer.Print(env, r, func(p *cli.Page) { showReport(p, r) }), err)
 	}
-	return errors.Join(answer.Print(env, r, func(p *cli.Page) { showReport(p, r) }), r.Err())
+	return errors.Join(err, answer.Draw(func() (chart.Chart, error) { return r.EpochPlot(j, f.devices[0]) }))
 }
 
 // showReport prints doubts about the samples, a table, how each estimate was made,
 // and warnings.
 func showReport(p *cli.Page, r *report.Report) {
-	for _, doubt := range r.Unsure() {
+	for _, doubt := range r.Unsure {
 		p.Line("%s", doubt)
 	}
 	if rows := r.Rows(); len(rows) > 0 {
-		header := []string{"device", "seconds", "estimate", "low", "high"}
+		header := []string{"device", "time", "estimate (s)", "low (s)", "high (s)"}
 		compared := slices.ContainsFunc(rows, func(row report.Row) bool { return row.Actual != nil })
 		if compared {
-			header = append(header, "actual", "error")
+			header = append(header, "actual (s)", "error")
 		}
 		t := p.Table(header...)
 		for _, row := range rows {
@@ -205,8 +197,7 @@ func newSampler(env *cli.Env, spec *jobspec.Spec, j *journal.Journal) (s *sampli
 	progress, done := watch(env, spec)
 	return &sampling.Sampler{
 		Plan: sampling.Plan{Spec: spec, Predict: func(samples []journal.Run, device string) sampling.Forecast {
-			job, _ := report.DeviceJob(spec, device) // its stages were checked before
-			return forecast(samples, job)
+			return forecast(samples, report.DeviceJob(spec, device))
 		}},
 		Journal: j, Runner: launch.New(settings),
 		Env: os.Environ(), Machine: thisMachine(), Progress: progress, Counted: announceCounter(env),
@@ -219,7 +210,7 @@ func forecast(samples []journal.Run, job estimate.Job) sampling.Forecast {
 	if err != nil {
 		return sampling.Forecast{HalfWidth: math.Inf(1)}
 	}
-	f := sampling.Forecast{Total: e.Wall.Value, Unit: e.Wall.Value / float64(job.Epochs), HalfWidth: e.HalfWidth()}
+	f := sampling.Forecast{Total: e.Wall.Value, Unit: e.Wall.Value / float64(job.Epochs), HalfWidth: e.HalfWidth}
 	if e.Segments != nil {
 		f.Once, f.Unit = e.Segments.Setup+e.Segments.Teardown, e.Segments.Epoch
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -41,6 +42,7 @@ func (h *hardware) register(cmd *cobra.Command) {
 func newBurnerCommand(env *cli.Env) *cobra.Command {
 	var hw hardware
 	var burner jobs.Burner
+	var setup, epoch, teardown time.Duration
 	var spend string
 	cmd := &cobra.Command{
 		Use:   "burner",
@@ -48,12 +50,15 @@ func newBurnerCommand(env *cli.Env) *cobra.Command {
 		Long: `Run for exactly the given time, sleeping or computing on one thread (--numThreads
 has no effect). A seed gives the same set-up, epoch and teardown times on every
 machine.`,
-		Example: `  allox-est jobs burner --epochs 20 --epoch 0.1 --noise 0.05`,
+		Example: `  allox-est jobs burner --epochs 20 --epoch 0.1s --noise 0.05`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if hw.gpu {
 				return fmt.Errorf("%w: the burner does not run on a GPU", jobs.ErrDeviceUnavailable)
 			}
+			burner.Setup = setup.Seconds()
+			burner.Epoch = epoch.Seconds()
+			burner.Teardown = teardown.Seconds()
 			machine := jobs.Sleeper
 			switch spend {
 			case "sleep":
@@ -72,9 +77,9 @@ machine.`,
 	hw.register(cmd)
 	flags := cmd.Flags()
 	flags.IntVar(&burner.Epochs, "epochs", 10, "number of epochs")
-	flags.Float64Var(&burner.Setup, "setup", 1, "seconds of the set-up")
-	flags.Float64Var(&burner.Epoch, "epoch", 0.05, "seconds of an epoch")
-	flags.Float64Var(&burner.Teardown, "teardown", 0.5, "seconds of the teardown")
+	flags.DurationVar(&setup, "setup", time.Second, "time of the set-up")
+	flags.DurationVar(&epoch, "epoch", 50*time.Millisecond, "time of an epoch")
+	flags.DurationVar(&teardown, "teardown", 500*time.Millisecond, "time of the teardown")
 	flags.Float64Var(&burner.Noise, "noise", 0, "relative standard deviation of set-up, epoch and teardown times")
 	flags.Uint64Var(&burner.Seed, "seed", 1, "seed of the noise")
 	flags.StringVar(&burner.Report, "report", "end", "when to print the time-writer report: end, epoch or none")
@@ -111,7 +116,7 @@ func newTrainCommand(env *cli.Env, name string) *cobra.Command {
 	flags.IntVar(&options.BatchesPerEpoch, "batches", 0, "batches per epoch (0: the job's own number)")
 	flags.IntVar(&options.BatchSize, "batch-size", 0, "images per batch (0: the job's own number)")
 	flags.Uint64Var(&options.Seed, "seed", 1, "seed of images, weights and order")
-	flags.StringVar(&options.Dir, "dir", "", "existing directory for the checkpoint (default: the current one)")
+	flags.StringVar(&options.Dir, "out-dir", "", "existing `directory` for the checkpoint (default: the current one)")
 	cli.First(cmd, "epochs", "batches", "batch-size", "numThreads", "seed")
 	return cmd
 }

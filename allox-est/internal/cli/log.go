@@ -56,9 +56,7 @@ func (f *following) limit(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--slurm %s: %w", f.slurm, err)
 	}
-	if f.log == "" {
-		f.log = job.Log
-	}
+	f.log = cmp.Or(f.log, job.Log)
 	if f.log == "" {
 		return cli.Usagef("--slurm %s: the job has no log; give it by --log", f.slurm)
 	}
@@ -81,22 +79,21 @@ func deadlineOf(getenv func(string) string) time.Time {
 	return time.Unix(seconds, 0)
 }
 
-// warnLimit says whether the job will be killed at its time limit.
+// warnLimit says, once, that the job may be killed at its time limit, and once that it will be.
 func (f *following) warnLimit(u follow.Update) {
-	room := time.Until(f.deadline).Seconds()
-	if f.deadline.IsZero() || u.Left == nil || u.Left.High <= room || f.limited == 2 {
+	room := max(0, time.Until(f.deadline).Seconds())
+	if f.deadline.IsZero() || u.Left == nil || u.Left.High <= room {
 		return
 	}
-	share := func(left float64) float64 {
-		return 100 * (u.Done + (float64(u.Epochs)-u.Done)*max(0, min(1, room/left))) / float64(u.Epochs)
+	kind, left := "limit", u.Left.High
+	when := "may be killed at its time limit, in %s, at %.0f %% or later"
+	if u.Left.Value > room {
+		kind, left = "killed", u.Left.Value
+		when = "will be killed at its time limit, in %s, at about %.0f %%"
 	}
-	switch {
-	case u.Left.Value > room:
-		f.limited = 2
-		f.env.Log.Warnf("the job will be killed at its time limit, in %s, at about %.0f %%", duration(max(0, room)), share(u.Left.Value))
-	case f.limited == 0 && u.Refused == "":
-		f.limited = 1
-		f.env.Log.Warnf("the job may be killed at its time limit, in %s, at %.0f %% or later", duration(max(0, room)), share(u.Left.High))
+	if kind == "killed" || u.Refused == "" && !f.said["killed"] {
+		done := u.Done + (float64(u.Epochs)-u.Done)*min(1, room/left)
+		f.warnOnce(kind, "the job "+when, duration(room), 100*done/float64(u.Epochs))
 	}
 }
 
@@ -109,18 +106,18 @@ const listCounters = "list"
 // name prints what is counted, when it is first known and when it changes.
 func (f *following) name(counter, unit string) {
 	if counter == "" && f.counter != "" {
-		f.env.Log.Warnf("%s began again: it counts a part of the run, and the estimates so far are of that part", f.counter)
+		f.env.Log.Warnf("%s counts only a part of the run, and the estimates so far are of that part", f.counter)
 		f.counter = ""
 	}
 	if counter == f.counter {
 		return
 	}
 	f.counter, f.tracker.Job.Unit = counter, unit
+	others := "--count lists others"
 	if f.log == "" {
-		f.env.Log.Infof("counting %s; --pattern selects other lines", counter)
-		return
+		others = "--pattern selects other lines"
 	}
-	f.env.Log.Infof("counting %s; --count lists others", counter)
+	f.env.Log.Infof("counting %s; %s", counter, others)
 }
 
 // list prints the counters of a log, once there are any.
@@ -156,7 +153,9 @@ func (f *following) rate(reader *progress.Reader) error {
 		return f.env.WriteJSONLine(pace)
 	}
 	if f.job.epochs > 0 {
-		f.warnContradiction(pace)
+		if pace.Part > 0 && int(pace.Part) != f.job.epochs {
+			f.warnOnce("contrary", "%q counts to %.10g, not to the %d of --epochs", pace.Counter, pace.Part, f.job.epochs)
+		}
 		_, err := fmt.Fprintf(f.env.Stdout, "%s; it is not known how that leads to %d epochs\n", pace.Pace(), f.job.epochs)
 		return err
 	}
@@ -187,33 +186,17 @@ func shownCandidates(found []progress.Candidate) string {
 	return strings.Join(texts, ", ")
 }
 
-// warnContradiction warns, once, of a total in the output that is not the caller's.
-func (f *following) warnContradiction(pace progress.Candidate) {
-	if pace.Part == 0 || int(pace.Part) == f.job.epochs || f.contrary {
-		return
-	}
-	f.contrary = true
-	f.env.Log.Warnf("%q counts to %.10g, not to the %d of --epochs", pace.Counter, pace.Part, f.job.epochs)
-}
-
 // logEnded prints how a log has ended.
 func (f *following) logEnded(reader *progress.Reader, s follow.State) error {
 	n := len(s.Marks)
 	if n == 0 {
 		if reader.Full() {
-			f.env.Log.Infof("%s: all %v %ss have ended", f.log, reader.Length(), cmp.Or(f.tracker.Job.Unit, jobspec.Epoch))
+			f.env.Log.Infof("%s: all %v %s have ended", f.log, reader.Length(), progress.Plural(f.unit()))
 			return io.EOF
 		}
 		found := reader.Candidates()
 		if f.isMissed(found) {
 			return fmt.Errorf("--count=%s: no counter in %s contains it; --count lists them", f.count, f.log)
-		}
-		if len(found) > 0 && found[0].PerSecond > 0 {
-			pace := found[0]
-			if f.job.epochs > 0 {
-				f.warnContradiction(pace)
-			}
-			return fmt.Errorf("%s: %s after %.10g %s, without a total", f.log, s.Why, pace.Number, progress.Plural(cmp.Or(pace.Unit, "unit")))
 		}
 		return fmt.Errorf("%s: %s, and %s", f.log, s.Why, why(reader))
 	}
@@ -225,7 +208,7 @@ func (f *following) logEnded(reader *progress.Reader, s follow.State) error {
 		return io.EOF
 	}
 	last := s.Marks[n-1]
-	return fmt.Errorf("%s: %s at %s %.4g of %.10g", f.log, s.Why, cmp.Or(f.tracker.Job.Unit, jobspec.Epoch), last.Number, last.Of)
+	return fmt.Errorf("%s: %s at %s %.4g of %.10g", f.log, s.Why, f.unit(), last.Number, last.Of)
 }
 
 // why returns why no progress was found in a log.
@@ -246,7 +229,7 @@ func (f *following) isMissed(found []progress.Candidate) bool {
 
 // warnRestart says that a run was resumed, or begun again in the same log.
 func (f *following) warnRestart(first float64, u follow.Update) {
-	unit := cmp.Or(f.tracker.Job.Unit, jobspec.Epoch)
+	unit := f.unit()
 	switch n := len(f.updates); {
 	case n == 0 && f.tracker.Job.Epochs > 0 && first > resumedShare*float64(u.Epochs):
 		f.env.Log.Infof("the log begins at %s %.10g of %d: the run was resumed there, or the log is joined late", unit, first, u.Epochs)
@@ -258,16 +241,14 @@ func (f *following) warnRestart(first float64, u follow.Update) {
 
 // warnOpen says, once, that the total is a maximum, or open by one.
 func (f *following) warnOpen(u follow.Update) {
-	unit := cmp.Or(f.tracker.Job.Unit, jobspec.Epoch)
+	units := progress.Plural(f.unit())
 	switch {
-	case u.Least == 0 || f.open:
-		return
+	case u.Least == 0:
 	case u.Least <= u.Done:
-		f.env.Log.Warnf("%d %ss are a maximum: the run may end before", u.Epochs, unit)
+		f.warnOnce("open", "%d %s are a maximum: the run may end before", u.Epochs, units)
 	default:
-		f.env.Log.Warnf("the numbers begin with 0 and may go to %d: %g or %d %ss in all; --epochs settles it", u.Epochs-1, u.Least, u.Epochs, unit)
+		f.warnOnce("open", "the numbers begin with 0 and may go to %d: %g or %d %s in all; --epochs settles it", u.Epochs-1, u.Least, u.Epochs, units)
 	}
-	f.open = true
 }
 
 // resumedShare is the share of the units before the first mark from which on a run was

@@ -59,7 +59,7 @@ type measurement struct {
 func (m *measurement) take(t *testing.T) {
 	t.Helper()
 	file := filepath.Join(m.folder, m.job+".yaml")
-	text := fmt.Sprintf("name: %s\nepochs: %d\ncommand: [allox-est, jobs, %s, --batches, \"1\", --dir, \"{scratch}\", --epochs, \"{epochs}\", \"{hw}\"]\n", m.job, *measuredEpochs, m.job)
+	text := fmt.Sprintf("name: %s\nepochs: %d\ncommand: [allox-est, jobs, %s, --batches, \"1\", --out-dir, \"{scratch}\", --epochs, \"{epochs}\", \"{hw}\"]\n", m.job, *measuredEpochs, m.job)
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -73,10 +73,10 @@ func (m *measurement) take(t *testing.T) {
 		estimated(t, "run", file, "--json", "--journal", path(pair))
 		for whole < *measuredFull && whole*(*measuredPairs) < (pair+1)*(*measuredFull) {
 			whole++ // the first journal holds them
-			estimated(t, "validate", file, "--json", "--full", fmt.Sprint(whole), "--journal", path(0))
+			estimated(t, "validate", file, "--json", "--runs", fmt.Sprint(whole), "--journal", path(0))
 		}
 	}
-	key := journal.Key{Job: m.spec.Hash(jobspec.CPU), Device: jobspec.CPU}
+	key := m.spec.Hash(jobspec.CPU)
 	for pair := range *measuredPairs {
 		j, err := journal.Read(path(pair))
 		if err != nil {

@@ -79,7 +79,7 @@ func TestRealBurner(t *testing.T) {
 	for range 5 {
 		path := filepath.Join(t.TempDir(), "j.jsonl")
 		got, _ := estimated(t, "run", "--json", "--epochs", "400", "--journal", path, "--",
-			"allox-est", "jobs", "burner", "--setup", "1", "--epoch", "0.05", "--teardown", "0.5", "--epochs", "{epochs}", "{hw}")
+			"allox-est", "jobs", "burner", "--setup", "1s", "--epoch", "0.05s", "--teardown", "0.5s", "--epochs", "{epochs}", "{hw}")
 		t.Logf("%.3f s, the truth is 21.5 s: %+.2f %%", got.Wall.Value, 100*(got.Wall.Value/21.5-1))
 		if stalled(t, path) {
 			continue
@@ -123,7 +123,7 @@ func stalled(t *testing.T, path string) bool {
 func TestRealContention(t *testing.T) {
 	byName(t)
 	command(t)
-	job := []string{"--", "allox-est", "jobs", "burner", "--spend", "cpu", "--setup", "0.5", "--epoch", "0.1", "--teardown", "0.2", "--epochs", "{epochs}", "{hw}"}
+	job := []string{"--", "allox-est", "jobs", "burner", "--spend", "cpu", "--setup", "0.5s", "--epoch", "0.1s", "--teardown", "0.2s", "--epochs", "{epochs}", "{hw}"}
 	const truth = 0.5 + 100*0.1 + 0.2
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

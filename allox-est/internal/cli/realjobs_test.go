@@ -201,7 +201,7 @@ func TestWholeJobs(t *testing.T) {
 	held, all := map[string]int{}, 0
 	widths := map[string][]float64{}
 	for _, job := range realJobs {
-		args := []string{"validate", "--no-record", "--json", "--full", strconv.Itoa(*wholeRuns), "--epochs", longer[job.name],
+		args := []string{"validate", "--no-record", "--json", "--runs", strconv.Itoa(*wholeRuns), "--epochs", longer[job.name],
 			"--journal", filepath.Join(t.TempDir(), "j.jsonl"), "--", "/usr/bin/python3", filepath.Join("testdata", "real", job.args[0])}
 		for _, arg := range job.args[1:] {
 			if arg == cmp.Or(job.count, "12") {

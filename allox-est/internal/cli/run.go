@@ -11,7 +11,6 @@ import (
 	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/allox-est/internal/report"
 	"github.com/foretime/foretime/allox-est/internal/sampling"
-	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/plural"
 )
@@ -43,17 +42,17 @@ func newValidateCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "validate JOB.yaml | validate --epochs N -- COMMAND ... {epochs} ...",
 		Short:   "Sample a job, run it whole, and show the error of the estimate",
-		Example: "  allox-est validate --full 3 lenet.yaml",
+		Example: "  allox-est validate --runs 3 lenet.yaml",
 		Args:    jobArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if s.full < 1 {
-				return cli.Usagef("--full %d: want at least 1", s.full)
+				return cli.Usagef("--runs %d: want at least 1", s.full)
 			}
 			return s.run(cmd, args)
 		},
 	}
 	s.register(cmd)
-	cmd.Flags().IntVar(&s.full, "full", 1, "whole runs on each device")
+	cmd.Flags().IntVar(&s.full, "runs", 1, "whole runs on each device")
 	return cmd
 }
 
@@ -83,12 +82,9 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 		if err := exclude(cmd, "keep", "budget", "fresh", "method", "csv"); err != nil {
 			return err
 		}
-		return (&following{env: s.env, job: s.job, answer: s.answer}).run(cmd, args)
+		return (&following{env: s.env, said: map[string]bool{}, job: s.job, answer: s.answer}).run(cmd, args)
 	}
-	spec, err := s.job.spec(cmd, args)
-	if err == nil {
-		err = s.env.Input(s.job.journal)
-	}
+	spec, err := s.job.spec(s.env, cmd, args)
 	if err != nil {
 		return err
 	}
@@ -136,19 +132,14 @@ func (s *samplings) run(cmd *cobra.Command, args []string) error {
 		s.recordOutcomes(r, j.Runs[before:])
 	}
 	done()
-	if r.Err() == nil {
-		if err := s.answer.Draw(func() (chart.Chart, error) { return r.EpochPlot(j, s.job.devices[0]) }); err != nil {
-			return err
-		}
-	}
-	return printReport(s.env, &s.answer, r)
+	return s.job.printReport(s.env, &s.answer, r, j)
 }
 
 // correct records each estimate under the key of the job's whole run, and corrects
 // its interval by the outcomes of this user's earlier estimates.
 func (s *samplings) correct(r *report.Report) {
-	for _, d := range r.Devices {
-		if d.Estimate != nil {
+	for _, name := range s.job.devices {
+		if d := r.Devices[name]; d.Estimate != nil {
 			d.Wall = s.record.Predict("wall", recordKey(r, d), d.Wall)
 			d.CPU = s.record.Predict("cpu", recordKey(r, d), d.CPU)
 		}
@@ -176,7 +167,7 @@ func recordKey(r *report.Report, d *report.Device) string {
 // announce logs what the samples take: epochs before the first one starts, and seconds as
 // soon as its first epochs show them.
 func (s *samplings) announce(sampler *sampling.Sampler, j *journal.Journal) {
-	spec, budget := sampler.Spec, sampler.Spec.Sample.Budget
+	spec := sampler.Spec
 	unit := cmp.Or(spec.Unit, jobspec.Epoch)
 	if runs, epochs := sampler.First(j); runs > 0 {
 		s.env.Log.Infof("sampling begins with %s of %s in all (%.3g %% of the job's %d) and one set-up each; the seconds follow when two %[5]ss are done; --keep uses the job itself as the sample, at no extra cost",
@@ -187,7 +178,7 @@ func (s *samplings) announce(sampler *sampling.Sampler, j *journal.Journal) {
 		if c.Setup > setupShare*c.Job {
 			s.env.Log.Warnf("%s: set-up is %.0f %% of the job: each sample pays it again; --keep uses the job itself as the sample", step.Device, 100*c.Setup/c.Job)
 		}
-		if s.sample.budget > 0 && c.Sample > budget*c.Job {
+		if budget := spec.Sample.Budget; s.sample.budget > 0 && c.Sample > budget*c.Job {
 			s.env.Log.Warnf("%s: the sample takes more than --budget %v of the time: set-up leaves no shorter one; --keep needs none", step.Device, budget)
 		}
 	}

@@ -109,7 +109,7 @@ func (s *scheduling) run(ctx context.Context) error {
 	}
 	gain := schedule.GainOf(w.Jobs)
 	return s.answer.Print(s.env, scheduled{gain, all}, func(p *cli.Page) {
-		t := p.Table("policy", "mean JCT (s)", "p50", "p95", "p99", "makespan (s)")
+		t := p.Table("policy", "mean JCT (s)", "p50 (s)", "p95 (s)", "p99 (s)", "makespan (s)")
 		for _, r := range all {
 			t.Add(r.Policy, r.MeanJCT, r.P50JCT, r.P95JCT, r.P99JCT, r.Makespan)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
+	"github.com/foretime/foretime/allox-est/internal/history"
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/allox-est/internal/report"
@@ -35,7 +36,12 @@ takes its number of epochs as an argument. allox-est and the journal must have t
 same paths on the nodes. Samples of an earlier call are reused.`,
 		Example: `  allox-est slurm --epochs 500 -- train.sbatch --epochs {epochs}
   allox-est slurm --epochs 500 --quantile 0.99 --submit -- train.sbatch --epochs {epochs}`,
-		Args: commandArgs("want -- SCRIPT with {epochs} among its arguments"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if cmd.ArgsLenAtDash() != 0 || len(args) == 0 {
+				return errors.New("want -- SCRIPT with {epochs} among its arguments")
+			}
+			return nil
+		},
 		RunE: b.run,
 	}
 	flags := cmd.Flags()
@@ -45,11 +51,11 @@ same paths on the nodes. Samples of an earlier call are reused.`,
 	flags.StringVar(&b.pattern, "pattern", "", "regular expression of the output lines that end an epoch, if the job makes no time-writer report")
 	flags.StringVar(&b.device, "device", jobspec.CPU, "device of the job, cpu or gpu")
 	cli.Values(cmd, "device", jobspec.CPU, jobspec.GPU)
-	flags.StringArrayVar(&b.options, "sbatch-option", nil, "option of sbatch for both jobs (may be repeated); --time applies to the samples only, --array, --dependency and --time-min to the job only")
+	flags.StringArrayVar(&b.options, "slurm-option", nil, "option of sbatch for both jobs (may be repeated); --time applies to the samples only, --array, --dependency and --time-min to the job only")
 	flags.Float64Var(&b.budget, "budget", 0, "largest time of the samples, relative to the predicted time of the job (default: 0.03)")
 	flags.BoolVar(&b.fresh, "fresh", false, "ignore the samples in the journal and make new ones")
 	flags.BoolVar(&b.submit, "submit", false, "submit the job")
-	b.answer.Flags(cmd, timeLimit{})
+	b.answer.JSONFlag(cmd, timeLimit{})
 	cli.Require(cmd, "epochs")
 	cli.First(cmd, "epochs", "quantile", "submit", "device", "journal")
 	return cmd
@@ -127,7 +133,7 @@ func (b *batch) known(ctx context.Context, spec *jobspec.Spec, script *slurm.Scr
 	if err != nil {
 		return nil, err
 	}
-	runs := j.Of(journal.Key{Job: spec.Hash(b.device), Device: b.device}, journal.Sample)
+	runs := j.Of(spec.Hash(b.device), journal.Sample)
 	if earlier = earlier && !b.fresh && len(runs) > 0; earlier && info.ModTime().After(runs[len(runs)-1].Start) {
 		b.env.Log.Infof("%s is newer than its samples: sampling again", script.Path)
 		return &report.Device{}, nil
@@ -144,7 +150,7 @@ func (b *batch) known(ctx context.Context, spec *jobspec.Spec, script *slurm.Scr
 	past[b.device] = append(past[b.device], submitted...)
 	r := report.New(spec, flags.devices, j, estimate.Settings{Level: 2*b.quantile - 1, Past: past})
 	cli.Warn(b.env, r.Warnings)
-	if earlier {
+	if earlier && r.Devices[b.device].Estimate != nil {
 		b.env.Log.Infof("%s of %s reused, the newest is %v old; --fresh makes new ones", plural.Count(len(runs), "sample"), b.journal, time.Since(runs[len(runs)-1].Start).Round(time.Second))
 	}
 	return r.Devices[b.device], nil
@@ -192,6 +198,7 @@ func (b *batch) printLimit(cmd *cobra.Command, script *slurm.Script, args []stri
 		a.TimeKill = &p
 	}
 	a.Memory = slurm.MemoryFor(e.Conditions.PeakBytes, e.Samples)
+	a.Memory.GPUPeak = e.Conditions.GPUPeak
 	if b.submit {
 		var err error
 		if a.Job, err = script.Submit(cmd.Context(), append([]string{"--time=" + a.Limit}, slurm.ForJob(b.options)...), args); err != nil {
@@ -212,6 +219,9 @@ func (b *batch) printLimit(cmd *cobra.Command, script *slurm.Script, args []stri
 			p.Line("killed at --time=%s with probability %s", a.Limit, probability(*a.TimeKill))
 		}
 		p.Line("memory at most %s in the samples; killed at --mem=%dM with probability %.2g at most, if it does not grow after them", humanize.IBytes(uint64(a.Memory.PeakBytes)), a.Memory.LimitMiB, a.Memory.Kill)
+		if a.Memory.GPUPeak > 0 {
+			p.Line("memory on GPUs at most %s in the samples", humanize.IBytes(uint64(a.Memory.GPUPeak)))
+		}
 		p.Line("%s", line)
 		if a.Job != "" {
 			p.Line("submitted as job %s", a.Job)
@@ -222,7 +232,7 @@ func (b *batch) printLimit(cmd *cobra.Command, script *slurm.Script, args []stri
 // past returns what Slurm's accounting holds of earlier jobs of the same command and resources
 // since the script was changed. That a cluster keeps no accounting is said once: when the
 // samples are new.
-func (b *batch) past(ctx context.Context, script *slurm.Script, changed time.Time, args []string, earlier bool) ([]estimate.PastTotal, error) {
+func (b *batch) past(ctx context.Context, script *slurm.Script, changed time.Time, args []string, earlier bool) ([]history.Shape, error) {
 	path, err := filepath.Abs(script.Path)
 	if err != nil {
 		return nil, err
@@ -235,10 +245,10 @@ func (b *batch) past(ctx context.Context, script *slurm.Script, changed time.Tim
 		b.unused = true
 		return nil, nil
 	}
-	var past []estimate.PastTotal
+	var past []history.Shape
 	for _, j := range jobs {
 		if !j.Start.Before(changed) && j.Ran(path, b.options, b.fill(args)) {
-			past = append(past, estimate.PastTotal{Block: "job " + j.Job, Seconds: j.Total(), SameScript: true})
+			past = append(past, history.Whole("job "+j.Job, j.Total(), true))
 		}
 	}
 	return past, nil

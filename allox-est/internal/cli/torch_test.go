@@ -38,7 +38,6 @@ func TestTorch(t *testing.T) {
 name: torch
 command: [./run.sh, "{epochs}", "{hw}"]
 epochs: 200
-time_writer: required
 env: {PYTHON: ` + *torch + `}
 devices: {cpu: {threads: 1}, gpu: {count: 1}}
 `
@@ -47,7 +46,7 @@ devices: {cpu: {threads: 1}, gpu: {count: 1}}
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("allox-est", "validate", "job.yaml", "--full", "3", "--json")
+	cmd := exec.Command("allox-est", "validate", "job.yaml", "--runs", "3", "--json")
 	var stderr bytes.Buffer
 	cmd.Dir, cmd.Stderr = dir, &stderr
 	out, err := cmd.Output()

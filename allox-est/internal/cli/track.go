@@ -6,9 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -132,16 +130,7 @@ func (l *loop) line(text string, last bool) error {
 	if n := len(l.marks); n > 0 && (done <= l.marks[n-1].Number || seconds <= l.marks[n-1].Seconds) {
 		return nil
 	}
-	l.marks = append(l.marks, progress.Mark{Number: done, Of: float64(l.total), Seconds: seconds})
-	if len(l.marks) > loopMarks {
-		kept := l.marks[:0]
-		for i, m := range l.marks {
-			if i%2 == 0 {
-				kept = append(kept, m)
-			}
-		}
-		l.marks = kept
-	}
+	l.marks = progress.Thin(append(l.marks, progress.Mark{Number: done, Of: float64(l.total), Seconds: seconds}), loopMarks)
 	if !last {
 		return nil
 	}
@@ -152,10 +141,10 @@ func (l *loop) line(text string, last bool) error {
 	return l.env.WriteJSONLine(u)
 }
 
-// key returns what runs of this loop have in common.
-func (l *loop) key() journal.Key {
+// job returns the hash that runs of this loop have in common.
+func (l *loop) job() string {
 	sum := sha256.Sum256([]byte("loop\x00" + l.name))
-	return journal.Key{Job: hex.EncodeToString(sum[:]), Device: jobspec.CPU}
+	return hex.EncodeToString(sum[:])
 }
 
 // past reads the earlier runs of the loop. A journal that cannot be read costs a warning.
@@ -163,37 +152,16 @@ func (l *loop) past() {
 	if l.journal == "" {
 		return
 	}
-	paths := []string{l.journal}
-	if l.own {
-		paths = []string{l.journal + olderSuffix, l.journal}
-	}
 	all := &journal.Journal{}
-	for _, path := range paths {
-		j, err := journal.Read(path)
-		if err == nil {
-			all.Runs = append(all.Runs, j.Runs...)
-		} else if !errors.Is(err, fs.ErrNotExist) {
+	for _, path := range []string{l.journal + olderSuffix, l.journal} {
+		j, err := journal.ReadAll(path)
+		if err != nil {
 			l.env.Log.Warnf("earlier loops are not used: %v", err)
+			continue
 		}
+		all.Runs = append(all.Runs, j.Runs...)
 	}
-	l.tracker.Past = history.Of(all.Runs, journal.Run{Job: l.key().Job, Device: l.key().Device})
-}
-
-// open opens the journal to add a loop. Another process that waits for the lock meanwhile
-// adds its loop to the older journal, which is read too.
-func (l *loop) open() (*journal.Journal, error) {
-	j, err := journal.Open(l.journal)
-	if err != nil || !l.own {
-		return j, err
-	}
-	if info, err := os.Stat(l.journal); err != nil || info.Size() < loopBytes {
-		return j, nil
-	}
-	err = os.Rename(l.journal, l.journal+olderSuffix)
-	if err = errors.Join(err, j.Close()); err != nil {
-		return nil, err
-	}
-	return journal.Open(l.journal)
+	l.tracker.Past = history.Of(all.Runs, journal.Run{Job: l.job(), Device: jobspec.CPU})
 }
 
 // end keeps the loop in the journal.
@@ -204,16 +172,16 @@ func (l *loop) end(seconds float64) error {
 	if err := os.MkdirAll(filepath.Dir(l.journal), 0o755); err != nil {
 		return err
 	}
-	j, err := l.open()
-	if err != nil {
-		return err
+	if info, err := os.Stat(l.journal); err == nil && l.own && info.Size() >= loopBytes {
+		if err := os.Rename(l.journal, l.journal+olderSuffix); err != nil {
+			return err
+		}
 	}
-	defer j.Close()
 	name, _, _ := strings.Cut(l.name, ":")
-	key := l.key()
-	return j.Append(journal.Run{
-		Job: key.Job, Name: cmp.Or(name, "loop"), Kind: journal.Full, Device: key.Device, Epochs: l.total,
+	_, err := journal.Add(l.journal, journal.Run{
+		Job: l.job(), Name: cmp.Or(name, "loop"), Kind: journal.Full, Device: jobspec.CPU, Epochs: l.total,
 		Start: time.Now().Add(-time.Duration(seconds * float64(time.Second))),
 		Wall:  seconds, Marks: slices.Clone(l.marks),
 	})
+	return err
 }

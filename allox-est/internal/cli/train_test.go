@@ -22,7 +22,7 @@ func TestTrain(t *testing.T) {
 		want  error
 		usage bool
 	}{
-		{[]string{"jobs", "lenet", "--epochs", "3", "--batches", "1", "--dir", dir, "--cpu", "--numThreads", "1"}, nil, false},
+		{[]string{"jobs", "lenet", "--epochs", "3", "--batches", "1", "--out-dir", dir, "--cpu", "--numThreads", "1"}, nil, false},
 		{[]string{"jobs", "lenet", "--epochs", "3", "--gpu", "--numGPUs", "1"}, jobs.ErrDeviceUnavailable, false},
 		{[]string{"jobs", "lenet", "--epochs", "0"}, jobs.ErrOption, true},
 	} {

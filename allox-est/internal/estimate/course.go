@@ -101,7 +101,7 @@ func (c *course) warmUp(ts []trace) int {
 	if usual <= 0 {
 		return 0 // the marks are finer than the clock
 	}
-	noise := max(0.02, deviation(late)/usual)
+	noise := deviation(late) / usual
 	warm := 0
 	for ; warm < longest-1; warm++ {
 		here := at[warm]
@@ -197,15 +197,9 @@ func (c *course) levels(ts []trace) float64 {
 	return most
 }
 
-// checkStages says what is wrong with a job's stages: they must follow each other to its
-// end, and each must be met.
+// checkStages returns an error unless the laps meet each stage of a job.
 func (j Job) checkStages(ts []trace) error {
-	at := 0.0
 	for _, s := range j.Stages {
-		if s.From != at || s.To <= s.From {
-			return fmt.Errorf("%w: %s: from %v to %v, want from %v on", ErrStages, s.Name, s.From, s.To, at)
-		}
-		at = s.To
 		met := false
 		for l := range allLaps(ts) {
 			met = met || l.stage == s.Name
@@ -213,9 +207,6 @@ func (j Job) checkStages(ts []trace) error {
 		if !met {
 			return fmt.Errorf("%w: no sample covers %s", ErrStages, s.Name)
 		}
-	}
-	if at > 0 && at < float64(j.Epochs) {
-		return fmt.Errorf("%w: the last one ends at %v of %d", ErrStages, at, j.Epochs)
 	}
 	return nil
 }

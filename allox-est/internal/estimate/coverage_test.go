@@ -12,7 +12,12 @@ import (
 // The intervals hold the whole run's time as often as they say, on simulated
 // jobs. The beliefs before looking are wider than the noise here: they may hold
 // up to 4.5 points more.
-func TestCoverage(t *testing.T) { coverage(t, coveragetest.CheckFew) }
+func TestCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
+	coverage(t, coveragetest.CheckFew)
+}
 
 // TestStatisticsCoverage asks for as many cases as the promise needs.
 func TestStatisticsCoverage(t *testing.T) { coverage(t, coveragetest.Check) }

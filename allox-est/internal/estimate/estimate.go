@@ -1,11 +1,13 @@
 package estimate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/foretime/foretime/allox-est/internal/history"
 	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -37,14 +39,6 @@ const (
 	Line Method = "line"
 )
 
-// ParseMethod returns the method of a name. The error wraps ErrMethod.
-func ParseMethod(name string) (Method, error) {
-	if m := Method(name); slices.Contains(Methods(), m) {
-		return m, nil
-	}
-	return "", fmt.Errorf("%w %q: want one of %v", ErrMethod, name, Methods())
-}
-
 // Methods returns all methods, Auto first.
 func Methods() []Method { return []Method{Auto, Ratio, Line} }
 
@@ -52,8 +46,9 @@ func Methods() []Method { return []Method{Auto, Ratio, Line} }
 type Settings struct {
 	Method Method
 	Level  float64 // of the intervals
-	// Past holds earlier whole runs of the job by device; they correct its wall time.
-	Past map[string][]PastTotal
+	// Past holds earlier whole runs of the job by device, as history.Whole returns them; they
+	// correct its wall time.
+	Past map[string][]history.Shape
 	// Real reports whether a real machine will run the job: the intervals then allow for
 	// a change of its speed. Simulated runs have none.
 	Real bool
@@ -78,8 +73,12 @@ type Estimate struct {
 	Segments *Segments `json:"segments,omitempty"` // nil where the job reports no laps
 	Warnings []error   `json:"-"`
 
-	sampled float64   // half-width before the machine's changes
-	totals  []float64 // drawn wall times; nil of a method without draws
+	// HalfWidth is half the width of the interval of the uncontended time as a share of its
+	// value; infinite if there is no interval. More samples narrow it; the doubt about the
+	// machine's future load and speed is not in it.
+	HalfWidth float64 `json:"-"`
+
+	totals []float64 // drawn wall times; nil of a method without draws
 }
 
 // Segments are the parts of a job as the samples show them, in wall seconds
@@ -92,24 +91,11 @@ type Segments struct {
 	Period   int     `json:"period_epochs,omitempty"` // of a recurring cost; 0 if none was seen
 }
 
-// HalfWidth returns half the width of the interval of the uncontended time as a share of its
-// value; infinite if there is no interval. More samples narrow it; the doubt about the
-// machine's future load and speed stays.
-func (e *Estimate) HalfWidth() float64 { return e.sampled }
-
-// unsure reports whether the interval of the wall time is wider than half of the time: the
-// value alone then says little.
-func (e *Estimate) unsure() bool { return e.Wall.IsBounded() && e.Wall.Width() > 0.5*e.Wall.Value }
-
 // New estimates a job from runs of it. Runs that failed are left out, with a
 // warning. Errors wrap the sentinels of this package.
 func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
-	if s.Method == "" {
-		s.Method = Auto
-	}
-	if s.Level == 0 {
-		s.Level = 0.95
-	}
+	s.Method = cmp.Or(s.Method, Auto)
+	s.Level = cmp.Or(s.Level, 0.95)
 	if job.Epochs < 1 {
 		return nil, fmt.Errorf("%w: a job of %d epochs", ErrBadRun, job.Epochs)
 	}
@@ -136,12 +122,12 @@ func New(runs []journal.Run, job Job, s Settings) (*Estimate, error) {
 		return nil, err
 	}
 	e.correctByPast(s.Past[job.Device])
-	e.sampled = math.Inf(1)
+	e.HalfWidth = math.Inf(1)
 	if p := e.Uncontended; p.Value > 0 {
-		e.sampled = p.Width() / 2 / p.Value
+		e.HalfWidth = p.Width() / 2 / p.Value
 	}
 	e.Warnings = append(e.Warnings, doubts(used, job, e)...)
-	unsure := e.unsure()
+	unsure := e.Wall.IsBounded() && e.Wall.Width() > 0.5*e.Wall.Value // the value alone says little
 	if s.Real {
 		e.widenForMachine(s.Level)
 	}

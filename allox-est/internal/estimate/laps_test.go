@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/foretime/foretime/allox-est/internal/journal"
@@ -45,5 +46,51 @@ func TestLaps(t *testing.T) {
 	}
 	if runs[0].Epochs != 150 {
 		t.Error("the caller's runs are changed")
+	}
+}
+
+// The laps at the start that are slower than the noise of the later half are warm-up, unless
+// they get faster for more than half of the run.
+func TestWarmUp(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rates   [][]float64 // by run
+		settled []bool
+		want    int
+	}{
+		"a slow first lap":                     {[][]float64{{2, 1, 1, 1, 1, 1}}, nil, 1},
+		"two slow laps":                        {[][]float64{{3, 2, 1, 1, 1, 1}}, nil, 2},
+		"a tenth slower":                       {[][]float64{{1.09, 1, 1, 1, 1, 1}}, nil, 0},
+		"more than a tenth slower":             {[][]float64{{1.12, 1, 1, 1, 1, 1}}, nil, 1},
+		"a slow lap after a usual one":         {[][]float64{{1, 2, 1, 1, 1, 1}}, nil, 0},
+		"half of the run":                      {[][]float64{{9, 7, 5, 1, 1, 1}}, nil, 3},
+		"more than half of it":                 {[][]float64{{64, 32, 16, 8, 1, 1, 1}}, nil, 0},
+		"one that all runs end in":             {[][]float64{{5, 1}}, nil, 1},
+		"a lap alone":                          {[][]float64{{5}}, nil, 0},
+		"a run that ends where another begins": {[][]float64{{5, 1}, {5, 1, 1, 1, 1, 1, 1, 1}}, nil, 1},
+		"a run that has settled":               {[][]float64{{5, 1, 1, 1}, {1, 1, 1, 1, 1, 1, 1, 1}}, []bool{false, true}, 1},
+		"slow to its end beside one that has":  {[][]float64{{5, 5}, {1, 1, 1, 1}}, []bool{false, true}, 1},
+		"runs that end in it":                  {append(slices.Repeat([][]float64{{5, 5}}, 5), []float64{5, 5, 1, 1, 1, 1}), nil, 2},
+		"no laps":                              {[][]float64{nil}, nil, 0},
+		"two laps finer than the clock":        {[][]float64{{1, 0}}, nil, 0},
+		"more than the noise of long laps":     {[][]float64{{13.5, 10, 10, 10, 9, 11, 9, 11}}, nil, 1},
+		"as slow as runs that have settled":    {[][]float64{{5, 5}, {5, 5, 5, 5}}, []bool{false, true}, 0},
+		"finer than the clock":                 {[][]float64{{1, 0, 0, 0, 0, 0}}, nil, 0},
+		"less than twice the noise":            {[][]float64{{1.2, 1, 1, 1, 0.9, 1.1, 0.9, 1.1}}, nil, 0},
+		"more than twice the noise":            {[][]float64{{1.35, 1, 1, 1, 0.9, 1.1, 0.9, 1.1}}, nil, 1},
+		"more than the noise of four runs":     {slices.Repeat([][]float64{{1.2, 1, 1, 1, 0.9, 1.1, 0.9, 1.1}}, 4), nil, 1},
+	} {
+		var ts []trace
+		for run, rates := range tt.rates {
+			one := trace{settled: tt.settled != nil && tt.settled[run]}
+			for i, rate := range rates {
+				l := lap{from: float64(i), to: float64(i + 1)}
+				l.seconds[quietTime] = rate
+				one.laps = append(one.laps, l)
+			}
+			ts = append(ts, one)
+		}
+		if got := new(course).warmUp(ts); got != tt.want {
+			t.Errorf("%s: %d laps, want %d", name, got, tt.want)
+		}
 	}
 }

@@ -10,6 +10,9 @@ import (
 // TestLimits: limits for 95 of 100 jobs, from the shortest pair of samples, are
 // exceeded by five at most, where every run has noise of its own.
 func TestLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	rng := rand.New(rand.NewPCG(3, 3))
 	const jobs = 1000
 	longer := 0

@@ -41,8 +41,8 @@ func TestRealMachine(t *testing.T) {
 	if r := measured.Wall.Low / measured.Wall.Value; r > 0.63 || r < 0.5 {
 		t.Errorf("the lower end is %.3f of the value, want 1/1.6 or somewhat less", r)
 	}
-	if measured.Wall.Value != simulated.Wall.Value || measured.HalfWidth() != simulated.HalfWidth() {
-		t.Errorf("value %v, half-width %v; without %v, %v", measured.Wall.Value, measured.HalfWidth(), simulated.Wall.Value, simulated.HalfWidth())
+	if measured.Wall.Value != simulated.Wall.Value || measured.HalfWidth != simulated.HalfWidth {
+		t.Errorf("value %v, half-width %v; without %v, %v", measured.Wall.Value, measured.HalfWidth, simulated.Wall.Value, simulated.HalfWidth)
 	}
 	if len(measured.Warnings) != len(simulated.Warnings) {
 		t.Errorf("warnings %v, without %v", measured.Warnings, simulated.Warnings)
@@ -62,15 +62,15 @@ func TestRealMachineOfSleepingJob(t *testing.T) {
 }
 
 // unsteadyMachine returns the marks of epochs of a second at a machine's usual speed, which is
-// another one after a random time of a minute on average: its logarithm is normal with such a
-// deviation.
-func unsteadyMachine(rng *rand.Rand, epochs int, deviation float64) []progress.Mark {
+// another one after a random time of so many seconds on average: its logarithm is normal with
+// such a deviation.
+func unsteadyMachine(rng *rand.Rand, epochs int, lasts, deviation float64) []progress.Mark {
 	marks := []progress.Mark{{}}
 	at, until, slowness := 0.0, 0.0, 1.0
 	for i := range epochs {
 		for at >= until {
 			slowness = math.Exp(deviation * rng.NormFloat64())
-			until += 60 * rng.ExpFloat64()
+			until += lasts * rng.ExpFloat64()
 		}
 		at += slowness * (1 + 0.02*rng.NormFloat64())
 		marks = append(marks, progress.Mark{Number: float64(i + 1), Seconds: at})
@@ -81,12 +81,19 @@ func unsteadyMachine(rng *rand.Rand, epochs int, deviation float64) []progress.M
 // On machines whose speed changes within a minute by up to 1.6, in both directions, at most a
 // twentieth of the runs ends below the interval from a sample, and above it.
 func TestUnsteadyMachine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	const runs = 400
 	rng := rand.New(rand.NewPCG(6, 6))
-	for _, epochs := range []int{20, 60, 600} {
+	for _, tt := range []struct {
+		epochs int
+		lasts  float64 // seconds of one speed
+	}{{20, 60}, {60, 60}, {600, 60}, {600, 600}, {3000, 60}} {
+		epochs := tt.epochs
 		below, above := 0.0, 0.0
 		for range runs {
-			marks := unsteadyMachine(rng, epochs, 0.17)
+			marks := unsteadyMachine(rng, epochs, tt.lasts, 0.17)
 			const seen = 6
 			end := marks[seen].Seconds
 			sample := journal.Run{Epochs: seen, Device: "cpu", Marks: marks[:seen+1], Wall: end, CPU: end, Threads: 1, CPUs: 1}
@@ -101,7 +108,7 @@ func TestUnsteadyMachine(t *testing.T) {
 				above++
 			}
 		}
-		t.Logf("%d epochs: %.3f below, %.3f above", epochs, below/runs, above/runs)
+		t.Logf("%d epochs, %v s a speed: %.3f below, %.3f above", epochs, tt.lasts, below/runs, above/runs)
 		if below/runs > 0.05 || above/runs > 0.05 {
 			t.Errorf("%d epochs: %v below, %v above the interval", epochs, below/runs, above/runs)
 		}

@@ -10,9 +10,12 @@ import (
 // byMarks estimates from the runs with marks.
 func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 	var marked []journal.Run
+	var ts []trace
+	evidence := true // processor time was measured lap by lap
 	for _, r := range runs {
 		if len(r.Timeline()) > 1 {
-			marked = append(marked, r)
+			marked, ts = append(marked, r), append(ts, newTrace(r, job))
+			evidence = evidence && len(r.LapCPU) > 0
 		}
 	}
 	if len(marked) == 0 {
@@ -22,7 +25,6 @@ func (e *Estimate) byMarks(runs []journal.Run, job Job, s Settings) error {
 	if n := len(runs) - len(marked); n > 0 {
 		e.Warnings = append(e.Warnings, fmt.Errorf("%w: %d of %d runs left out", ErrUntold, n, len(runs)))
 	}
-	ts, evidence := traceRuns(marked, job)
 	if err := job.checkStages(ts); err != nil {
 		return err
 	}

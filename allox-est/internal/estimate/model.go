@@ -13,19 +13,14 @@ type model struct {
 }
 
 func newModel(m model) *model {
-	m.lap, m.longest = max(1e-9, longestLap(m.ts)), 1
+	m.lap, m.longest = 1e-9, 1
 	for _, t := range m.ts {
 		m.longest = max(m.longest, t.length)
 	}
-	return &m
-}
-
-func longestLap(ts []trace) float64 {
-	longest := 0.0
-	for l := range allLaps(ts) {
-		longest = max(longest, l.units())
+	for l := range allLaps(m.ts) {
+		m.lap = max(m.lap, l.units())
 	}
-	return longest
+	return &m
 }
 
 // from and to are the first and the last unit asked for, the warm-up left out.

@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/journal"
 	"github.com/foretime/foretime/allox-est/internal/progress"
 	"github.com/foretime/foretime/shared/stats"
@@ -46,7 +47,7 @@ type scenario struct {
 	// first one lies in the set-up.
 	lines bool
 	// stages are those of the job; each has samples of its own.
-	stages []Stage
+	stages jobspec.Stages
 }
 
 func plain(int, *rand.Rand) float64 { return 1 }
@@ -111,7 +112,7 @@ var scenarios = []scenario{
 	}},
 	{name: "falling", cost: func(i int, _ *rand.Rand) float64 { return 1 - 0.2*float64(i-1)/(simEpochs-1) }},
 	{name: "growing by a quarter", cost: func(i int, _ *rand.Rand) float64 { return 1 + 0.25*float64(i-1)/(simEpochs-1) }, lengths: []int{40}},
-	{name: "three stages", lengths: []int{5}, stages: []Stage{{"a", 0, 200}, {"b", 200, 350}, {"c", 350, simEpochs}}, cost: func(i int, _ *rand.Rand) float64 {
+	{name: "three stages", lengths: []int{5}, stages: jobspec.Stages{{Name: "a", From: 0, To: 200}, {Name: "b", From: 200, To: 350}, {Name: "c", From: 350, To: simEpochs}}, cost: func(i int, _ *rand.Rand) float64 {
 		switch {
 		case i <= 200:
 			return 1

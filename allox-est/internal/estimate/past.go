@@ -36,7 +36,7 @@ func Forecast(marks []progress.Mark, others [][]progress.Mark, job Job, level fl
 		draws[i] = total - last.Seconds
 	}
 	rest := mix(draws, rests, level)
-	r.Total = shift(rest, last.Seconds)
+	r.Total = Shift(rest, last.Seconds)
 	r.Refused = nil
 	return r, nil
 }
@@ -76,35 +76,12 @@ func mix(draws []float64, past []history.Weighted, level float64) uncertainty.Pr
 	return uncertainty.Prediction{Value: quantile(0.5), Low: quantile(tail), High: quantile(1 - tail), Level: level}
 }
 
-// PastTotal is an earlier whole run of the job's command, as long as the job.
-type PastTotal struct {
-	Block      string  // the job: totals of one block weigh one together
-	Seconds    float64 // that it took; at least this if it was cut
-	SameScript bool    // as the job
-}
-
 // correctByPast corrects the wall time by earlier whole runs, as Forecast corrects that of a run
 // under way. An open interval changes nothing.
-func (e *Estimate) correctByPast(past []PastTotal) {
-	if !e.Wall.IsBounded() || !(e.Wall.Value > 0) || e.Wall.Level == 0 {
+func (e *Estimate) correctByPast(past []history.Shape) {
+	totals, _ := history.Weigh(past, history.Pace{Recent: 1}, 1)
+	if len(totals) == 0 || !e.Wall.IsBounded() || !(e.Wall.Value > 0) || e.Wall.Level == 0 {
 		return
-	}
-	blocks := map[string]float64{}
-	known := false
-	for _, t := range past {
-		if t.Seconds > 0 {
-			blocks[t.Block]++
-			known = known || t.SameScript
-		}
-	}
-	if len(blocks) < history.LeastBlocks && !known {
-		return
-	}
-	var totals []history.Weighted
-	for _, t := range past {
-		if t.Seconds > 0 {
-			totals = append(totals, history.Weighted{Rest: t.Seconds, Weight: 1 / blocks[t.Block]})
-		}
 	}
 	if e.totals == nil { // a method without draws
 		deviation, rng := e.Wall.Width()/2/distuv.UnitNormal.Quantile((1+e.Wall.Level)/2), newRandom()
@@ -113,5 +90,5 @@ func (e *Estimate) correctByPast(past []PastTotal) {
 		}
 	}
 	e.Wall = mix(e.totals, totals, e.Wall.Level)
-	e.Past = len(blocks)
+	e.Past = len(totals)
 }

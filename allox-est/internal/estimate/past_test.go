@@ -175,9 +175,9 @@ func TestPastTotals(t *testing.T) {
 		}
 		return journal.Run{Kind: journal.Sample, Device: "cpu", Epochs: epochs, Marks: marks, Wall: float64(epochs) + 1, CPU: float64(epochs) + 1}
 	}
-	after := func(past ...PastTotal) *Estimate {
+	after := func(past ...history.Shape) *Estimate {
 		t.Helper()
-		e, err := New([]journal.Run{sample(2), sample(5)}, Job{Epochs: 99, Device: "cpu"}, Settings{Past: map[string][]PastTotal{"cpu": past}})
+		e, err := New([]journal.Run{sample(2), sample(5)}, Job{Epochs: 99, Device: "cpu"}, Settings{Past: map[string][]history.Shape{"cpu": past}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,25 +188,25 @@ func TestPastTotals(t *testing.T) {
 	if none.Past != 0 || none.Wall.High > 199 {
 		t.Errorf("no past: %d, %+v", none.Past, none.Wall)
 	}
-	if e := after(PastTotal{Block: "a", Seconds: 200}, PastTotal{Block: "b", Seconds: 200}, PastTotal{Block: "b", Seconds: 200}); e.Past != 0 || e.Wall != none.Wall {
+	if e := after(history.Whole("a", 200, false), history.Whole("b", 200, false), history.Whole("b", 200, false)); e.Past != 0 || e.Wall != none.Wall {
 		t.Errorf("two blocks: %d, %+v", e.Past, e.Wall)
 	}
-	e := after(PastTotal{Block: "a", Seconds: 200, SameScript: true}, PastTotal{Block: "b", Seconds: 200, SameScript: true}, PastTotal{Block: "c", Seconds: 200})
+	e := after(history.Whole("a", 200, true), history.Whole("b", 200, true), history.Whole("c", 200, false))
 	near(t, "upper end after three that took twice as long", e.Wall.High, 200, 0.05)
 	if e.Past != 3 || e.Wall.Low > 100 {
 		t.Errorf("three blocks: %d, %+v", e.Past, e.Wall)
 	}
-	tasks := slices.Repeat([]PastTotal{{Block: "array", Seconds: 200, SameScript: true}}, 60)
-	if e := after(append(tasks, PastTotal{Block: "a", Seconds: 50, SameScript: true}, PastTotal{Block: "b", Seconds: 50, SameScript: true})...); e.Wall.Value > 110 {
+	tasks := slices.Repeat([]history.Shape{history.Whole("array", 200, true)}, 60)
+	if e := after(append(tasks, history.Whole("a", 50, true), history.Whole("b", 50, true))...); e.Wall.Value > 110 {
 		t.Errorf("an array of 60 tasks and two jobs: %+v", e.Wall)
 	}
-	var many []PastTotal
+	var many []history.Shape
 	for i := range 57 {
-		many = append(many, PastTotal{Block: strconv.Itoa(i), Seconds: 200, SameScript: true})
+		many = append(many, history.Whole(strconv.Itoa(i), 200, true))
 	}
 	near(t, "after 57", after(many...).Wall.Value, 200, 0.01)
 	// A method without draws, whose line is exact, has an interval too.
-	line, err := New([]journal.Run{sample(2), sample(5), sample(9)}, Job{Epochs: 99, Device: "cpu"}, Settings{Method: Line, Past: map[string][]PastTotal{"cpu": many}})
+	line, err := New([]journal.Run{sample(2), sample(5), sample(9)}, Job{Epochs: 99, Device: "cpu"}, Settings{Method: Line, Past: map[string][]history.Shape{"cpu": many}})
 	if err != nil || line.Past != 57 {
 		t.Fatal(err, line)
 	}
@@ -216,14 +216,17 @@ func TestPastTotals(t *testing.T) {
 // Predictions that are always too short, or too long, suffice for the promised share of
 // later jobs once forty have ended.
 func TestPastTotalsCover(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, bias := range []float64{0.5, 1, 3} {
 		held, trials := 0, 500
 		for range trials {
 			e := &Estimate{Wall: uncertainty.Prediction{Value: 1, Low: 0.9, High: 1.1, Level: 0.8}}
-			var past []PastTotal
+			var past []history.Shape
 			for i := range 40 {
-				past = append(past, PastTotal{Block: strconv.Itoa(i), Seconds: bias * math.Exp(0.3*random.NormFloat64())})
+				past = append(past, history.Whole(strconv.Itoa(i), bias*math.Exp(0.3*random.NormFloat64()), false))
 			}
 			if e.correctByPast(past); bias*math.Exp(0.3*random.NormFloat64()) <= e.Wall.High {
 				held++

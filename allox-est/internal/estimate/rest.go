@@ -79,7 +79,7 @@ func Continue(marks []progress.Mark, others [][]progress.Mark, job Job, level fl
 	for i := range totals {
 		totals[i] += last.Seconds
 	}
-	r.Total = shift(p, last.Seconds)
+	r.Total = Shift(p, last.Seconds)
 	r.totals = totals
 	if len(job.Stages) > 0 || last.Number >= answered*float64(job.Epochs) {
 		return r, nil
@@ -103,8 +103,8 @@ func (c *course) lastLevel(t trace, marks []progress.Mark) int {
 	return slices.IndexFunc(marks, func(m progress.Mark) bool { return m.Number >= begin })
 }
 
-// shift returns a prediction with so many seconds added.
-func shift(p uncertainty.Prediction, seconds float64) uncertainty.Prediction {
+// Shift returns a prediction with so many seconds added.
+func Shift(p uncertainty.Prediction, seconds float64) uncertainty.Prediction {
 	p.Value += seconds
 	p.Low += seconds
 	p.High += seconds

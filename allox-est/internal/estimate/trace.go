@@ -63,17 +63,6 @@ func (t trace) hidden() float64 {
 	return max(0, h)
 }
 
-// traceRuns cuts runs at their marks. Evidence says that processor time was measured
-// lap by lap.
-func traceRuns(runs []journal.Run, job Job) (ts []trace, evidence bool) {
-	evidence = true
-	for _, r := range runs {
-		evidence = evidence && len(r.LapCPU) > 0
-		ts = append(ts, newTrace(r, job))
-	}
-	return ts, evidence
-}
-
 // Marks come together if they follow each other within a twentieth of the time before the first of
 // them, but not less or more than these seconds: a buffer that is flushed, or a program that makes
 // up for a delay, writes several at once.
@@ -91,7 +80,7 @@ func newTrace(r journal.Run, job Job) trace {
 	from := ends[0]
 	t.setup, t.teardown = sumTimes(times[:from+1]), times[len(times)-1]
 	for _, to := range ends[1:] {
-		l := lap{from: marks[from].Number, to: marks[to].Number, stage: job.stage(marks[to-1], marks[to])}
+		l := lap{from: marks[from].Number, to: marks[to].Number, stage: job.stage(float64(r.Stage) + (marks[to-1].Number+marks[to].Number)/2)}
 		l.seconds = sumTimes(times[from+1 : to+1])
 		if l.units() > 0 {
 			t.laps, from = append(t.laps, l), to

@@ -46,7 +46,7 @@ func TestBoard(t *testing.T) {
 	}
 	var rows []Row
 	for try := 0; slices.ContainsFunc(rows, func(r Row) bool { return r.State != Running }) || len(rows) == 0; try++ {
-		if rows = board.Rows(now); try == 300 {
+		if rows = board.Rows(now); try == 30_000 {
 			t.Fatalf("not all are running: %+v", rows)
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -74,6 +74,11 @@ func TestBoard(t *testing.T) {
 	later := board.Rows(now.Add(time.Minute))
 	if before, after := rows[5].Left.Value, later[5].Left.Value; after > before-59 || after < before-61 {
 		t.Errorf("a minute later %v s are left, were %v", after, before)
+	}
+	for _, r := range board.Rows(now.Add(10_000 * time.Hour)) {
+		if r.Left.Value != 0 || r.Left.Low != 0 || r.Left.High != 0 {
+			t.Errorf("%s: long after its end %+v are left", r.Job, r.Left)
+		}
 	}
 	for _, r := range rows {
 		board.End(r.Job, "it is no longer in the queue")
@@ -109,7 +114,7 @@ func TestBoardNote(t *testing.T) {
 	waitFor := func(what string, is func(Row) bool) {
 		t.Helper()
 		for try := 0; !is(board.Rows(time.Now())[0]); try++ {
-			if try == 300 {
+			if try == 30_000 {
 				t.Fatalf("not %s: %+v", what, board.Rows(time.Now())[0])
 			}
 			time.Sleep(10 * time.Millisecond)

@@ -183,7 +183,7 @@ func TestCoverageOnTheWay(t *testing.T) {
 	}
 	w := newOnTheWay()
 	for path, value := range map[string]string{"steps-pai/minibatch.csv": "batch_time_norm", "steps-azure/values.csv.gz": "value"} {
-		all, _, err := backtest.Load(filepath.Join(data, filepath.FromSlash(path)), "series", []string{value}, "")
+		all, _, err := backtest.Load(filepath.Join(data, filepath.FromSlash(path)), "series", []string{value})
 		if err != nil {
 			t.Fatal(err)
 		}

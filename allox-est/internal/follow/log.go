@@ -81,15 +81,15 @@ type dates struct {
 // io.EOF as its good end.
 func (l Log) Read(ctx context.Context, look func(State) error) error {
 	r := reading{Log: l, lines: progress.Splitter{All: l.Reader.Pattern != nil}}
-	err := r.read(ctx, look)
+	err := r.follow(ctx, look)
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	return err
 }
 
-// read reads a file, a pipe or the input.
-func (r *reading) read(ctx context.Context, look func(State) error) error {
+// follow reads a file, a pipe or the input.
+func (r *reading) follow(ctx context.Context, look func(State) error) error {
 	if r.Input != nil {
 		return r.readStream(ctx, r.Input, look)
 	}
@@ -264,42 +264,37 @@ func (r *reading) head(ctx context.Context, chunks chan []byte) error {
 	}
 }
 
-// drain reads a file to its present end.
+// drain reads a file to its present end; the middle of a large one, that was there before, is
+// left out.
 func (r *reading) drain(f *file.Input) error {
-	buf := make([]byte, 64<<10)
-	if info, err := f.Stat(); err == nil && r.begin.IsZero() && info.Size() > headBytes+tailBytes {
-		defer r.notice(fmt.Sprintf("%s: of %d MB the first %d and the last %d were read", r.Path, info.Size()>>20, headBytes>>20, tailBytes>>20))
-		for read := 0; read < headBytes; {
-			n, err := f.Read(buf)
-			r.lines.Split(buf[:n], r.line)
-			read += n
-			if err != nil {
-				return err
-			}
-		}
-		if _, err := f.Seek(-tailBytes, io.SeekEnd); err != nil {
-			return err
-		}
-		r.lines.Rest(func(string) {})
-		skipped := false
-		for !skipped { // the rest of a line
-			n, err := f.Read(buf)
-			for i, b := range buf[:n] {
-				if b == '\n' || b == '\r' {
-					r.lines.Split(buf[i+1:n], r.line)
-					skipped = true
-					break
-				}
-			}
-			if err != nil {
-				break
-			}
-		}
+	info, err := f.Stat()
+	if err != nil || !r.begin.IsZero() || info.Size() <= headBytes+tailBytes {
+		return r.read(f, r.line)
 	}
+	defer r.notice(fmt.Sprintf("%s: of %d MB the first %d and the last %d were read", r.Path, info.Size()>>20, headBytes>>20, tailBytes>>20))
+	if err := r.read(io.LimitReader(f, headBytes), r.line); err != nil {
+		return err
+	}
+	if _, err := f.Seek(-tailBytes, io.SeekEnd); err != nil {
+		return err
+	}
+	r.lines.Rest(func(string) {})
+	isCut := true
+	return r.read(f, func(text string) {
+		if !isCut {
+			r.line(text)
+		}
+		isCut = false
+	})
+}
+
+// read reads to the present end.
+func (r *reading) read(in io.Reader, take func(string)) error {
+	buf := make([]byte, 64<<10)
 	for {
-		n, err := f.Read(buf)
+		n, err := in.Read(buf)
 		r.now = time.Now()
-		r.lines.Split(buf[:n], r.line)
+		r.lines.Split(buf[:n], take)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -454,7 +449,7 @@ func (r *reading) finish(marks []progress.Mark, closed float64) []progress.Mark 
 		return marks
 	}
 	last := marks[n-1]
-	end := progress.Mark{Number: units, Of: units, Seconds: last.Seconds, Stage: last.Stage}
+	end := progress.Mark{Number: units, Of: units, Seconds: last.Seconds}
 	if last.Number >= units {
 		marks = marks[:n-1]
 		closed = r.since(r.last)

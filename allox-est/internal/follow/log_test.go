@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -160,7 +161,7 @@ func TestPast(t *testing.T) {
 		t.Error(err)
 	}
 	// The same, of a stream.
-	l = Log{Input: strings.NewReader(hours(1, 9)), Reader: &progress.Reader{}, Every: time.Millisecond}
+	l = Log{Input: strings.NewReader(hours(1, 9)), Reader: &progress.Reader{}, Every: time.Minute}
 	if err := l.Read(t.Context(), func(s State) error {
 		if n := len(s.Marks); n < 9 || s.Marks[n-1].Seconds-s.Marks[0].Seconds != 8*3600 {
 			t.Errorf("marks %v of a stream, want 9 over 8 hours", s.Marks)
@@ -228,7 +229,7 @@ func TestEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := Log{Path: path, Reader: &progress.Reader{}, Every: time.Millisecond, Proc: proc}
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer stop()
 	var closed atomic.Bool
 	err := l.Read(ctx, func(s State) error {
@@ -283,7 +284,7 @@ func TestRemoved(t *testing.T) {
 				t.Fatal(err)
 			}
 			l := Log{Path: path, Reader: &progress.Reader{Units: 9}, Every: time.Millisecond, Proc: "/proc"}
-			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer stop()
 			looks := 0
 			var last State
@@ -314,7 +315,7 @@ func TestLastLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := Log{Path: path, Reader: &progress.Reader{Units: 3}, Every: time.Millisecond, Proc: "/proc"}
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer stop()
 	looks := 0
 	err := l.Read(ctx, func(State) error {
@@ -331,9 +332,14 @@ func TestLastLines(t *testing.T) {
 // TestLastUnit reads a log that names units at their beginning: the last one ends with the log.
 func TestLastUnit(t *testing.T) {
 	in, out := io.Pipe()
+	begun := make(chan bool) // the last unit's first line was read
+	seen := sync.OnceFunc(func() { close(begun) })
 	go func() {
 		for i := range 4 {
 			fmt.Fprintf(out, "Epoch %d\n", i)
+			if i == 3 {
+				<-begun
+			}
 			time.Sleep(60 * time.Millisecond)
 			fmt.Fprintf(out, "train_loss -0.%d\n", i)
 		}
@@ -341,7 +347,13 @@ func TestLastUnit(t *testing.T) {
 	}()
 	var last State
 	l := Log{Path: "log", Input: in, Reader: &progress.Reader{Units: 4}, Every: time.Millisecond}
-	err := l.Read(t.Context(), func(s State) error { last = s; return nil })
+	err := l.Read(t.Context(), func(s State) error {
+		last = s
+		if n := len(s.Marks); n > 0 && s.Marks[n-1].Number == 3 {
+			seen()
+		}
+		return nil
+	})
 	n := len(last.Marks)
 	if err != nil || n < 2 || !last.Ended || last.Marks[n-1].Number != 4 || last.Marks[n-1].Seconds < last.Marks[n-2].Seconds+0.05 {
 		t.Errorf("%+v, %v", last, err)
@@ -358,7 +370,7 @@ func TestNoNameForAMoment(t *testing.T) {
 	}
 	fmt.Fprintln(f, "epoch 1/9 0.5")
 	l := Log{Path: path, Reader: &progress.Reader{Units: 9}, Every: time.Millisecond, Proc: "/proc"}
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer stop()
 	looks := 0
 	err = l.Read(ctx, func(s State) error {
@@ -367,7 +379,7 @@ func TestNoNameForAMoment(t *testing.T) {
 				f.Close()
 				os.Remove(path)
 			})
-			time.AfterFunc(8*askEvery, func() { write(t, path, "epoch 2/9 0.5\n") })
+			time.AfterFunc(7*askEvery, func() { write(t, path, "epoch 2/9 0.5\n") })
 		}
 		if s.Ended {
 			t.Errorf("ended: %s", s.Why)

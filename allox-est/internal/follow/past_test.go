@@ -13,6 +13,7 @@ import (
 
 	"github.com/foretime/foretime/allox-est/internal/estimate"
 	"github.com/foretime/foretime/allox-est/internal/history"
+	"github.com/foretime/foretime/allox-est/internal/jobspec"
 	"github.com/foretime/foretime/allox-est/internal/progress"
 )
 
@@ -196,7 +197,7 @@ func TestTrackerStages(t *testing.T) {
 		}
 		at = append(at, now)
 	}
-	job := estimate.Job{Epochs: 40, Stages: []estimate.Stage{{Name: "a", From: 0, To: 20}, {Name: "b", From: 20, To: 40}}}
+	job := estimate.Job{Epochs: 40, Stages: jobspec.Stages{{Name: "a", From: 0, To: 20}, {Name: "b", From: 20, To: 40}}}
 	tr := Tracker{Job: job, Past: history.Past{Runs: []history.Run{{Block: "a", Marks: ends(40, at...), Units: 40, Seconds: now}}}}
 	u, _, err := tr.Estimate(ends(40, at[:10]...))
 	if err != nil || u.Total == nil || math.Abs(u.Total.Value/now-1) > 0.03 {

@@ -150,8 +150,8 @@ func (t *Tracker) forecast(marks []progress.Mark) (total uncertainty.Prediction,
 		}
 	}
 	if len(past) == 0 && !t.Ended { // past runs show how the machine's speed changes
-		left := shift(total, -last.Seconds)
-		total = shift(timing.MeanSpeedChange(Level, last.Seconds, left.Value).Widen(left), last.Seconds)
+		left := estimate.Shift(total, -last.Seconds)
+		total = estimate.Shift(timing.MeanSpeedChange(Level, last.Seconds, left.Value).Widen(left), last.Seconds)
 	}
 	if refused == nil && t.Job.Epochs > 1 && len(past) == 0 && last.Number < math.Floor(marks[0].Number)+1 {
 		refused = ErrWithinFirst
@@ -159,17 +159,9 @@ func (t *Tracker) forecast(marks []progress.Mark) (total uncertainty.Prediction,
 	return total, refused, nil
 }
 
-// shift returns a prediction with so many seconds added.
-func shift(p uncertainty.Prediction, seconds float64) uncertainty.Prediction {
-	p.Value += seconds
-	p.Low += seconds
-	p.High += seconds
-	return p
-}
-
 // setTotal sets the total, and what is left of it.
 func (u *Update) setTotal(total uncertainty.Prediction) {
-	left := shift(total, -u.Elapsed)
+	left := estimate.Shift(total, -u.Elapsed)
 	u.Total = &total
 	u.Left = &left
 	u.NotEnough = total.Width() > total.Value/2

@@ -3,6 +3,7 @@ package history
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -48,10 +49,5 @@ func CommandKey(command []string) string {
 // isPath reports whether a word is a path by its first characters. "meta/model" is none: it may
 // be a name in a registry.
 func isPath(word string) bool {
-	for _, begin := range []string{"/", "./", "../", "~/"} {
-		if strings.HasPrefix(word, begin) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"/", "./", "../", "~/"}, func(begin string) bool { return strings.HasPrefix(word, begin) })
 }

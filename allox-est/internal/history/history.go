@@ -41,19 +41,10 @@ func Of(runs []journal.Run, now journal.Run) (p Past) {
 
 // Past holds the finished runs of one command, the last ones at the end. The zero value is a
 // past of none.
-type Past struct {
-	Runs []Run
+type Past struct{ Runs []Run }
 
-	share  float64 // of which shapes are
-	shapes []Shape
-}
-
-// The runs that are used of a past, the last ones, and the growth of the share seen from
-// which on their shapes are computed again.
-const (
-	mostRuns  = 40
-	nextShare = 0.02
-)
+// mostRuns is the number of runs that are used of a past, the last ones.
+const mostRuns = 40
 
 // leastLaps is the least number of laps that a run must have before and after the share.
 const leastLaps = 3
@@ -61,12 +52,7 @@ const leastLaps = 3
 func (p *Past) last() []Run { return p.Runs[max(0, len(p.Runs)-mostRuns):] }
 
 // Shapes returns the shapes of the past runs at a share of their units.
-func (p *Past) Shapes(share float64) []Shape {
-	if p.shapes != nil && share >= p.share && share < p.share+nextShare {
-		return p.shapes
-	}
-	p.share = share
-	p.shapes = []Shape{}
+func (p *Past) Shapes(share float64) (shapes []Shape) {
 	for _, run := range p.last() {
 		seen := firstAt(run.Marks, share*run.Units)
 		if seen < leastLaps || seen >= len(run.Marks) {
@@ -76,10 +62,10 @@ func (p *Past) Shapes(share float64) []Shape {
 		pace, ok := PaceOf(run.Marks[:seen+1])
 		rest := run.lastUnit() - run.Marks[seen].Seconds
 		if ok && left > 0 && rest > 0 {
-			p.shapes = append(p.shapes, Shape{Block: run.Block, Pace: pace, Rest: rest / left, SameScript: run.SameScript})
+			shapes = append(shapes, Shape{Block: run.Block, Pace: pace, Rest: rest / left, SameScript: run.SameScript})
 		}
 	}
-	return p.shapes
+	return shapes
 }
 
 // lastUnit returns when the last unit was done; the end of a run whose lines begin units.
@@ -112,12 +98,30 @@ func (p *Past) Stops(share float64) []float64 {
 	return shares
 }
 
+// alike returns the past runs of so many units, all of them done, on this machine.
+func (p *Past) alike(units float64) []Run {
+	return slices.DeleteFunc(slices.Clone(p.last()), func(r Run) bool {
+		return r.Units != units || r.Stopped > 0 || r.OtherMachine
+	})
+}
+
 // Marks returns the marks of the past runs of so many units on this machine.
 func (p *Past) Marks(units float64) [][]progress.Mark {
 	var all [][]progress.Mark
-	for _, run := range p.last() {
-		if run.Units == units && run.Stopped == 0 && !run.OtherMachine && len(run.Marks) > leastLaps {
+	for _, run := range p.alike(units) {
+		if len(run.Marks) > leastLaps {
 			all = append(all, run.Marks)
+		}
+	}
+	return all
+}
+
+// Wholes returns the past runs of so many units on this machine by their durations.
+func (p *Past) Wholes(units float64) []Shape {
+	var all []Shape
+	for _, run := range p.alike(units) {
+		if run.Seconds > 0 {
+			all = append(all, Whole(run.Block, run.Seconds, run.SameScript))
 		}
 	}
 	return all

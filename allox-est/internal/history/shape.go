@@ -80,6 +80,11 @@ type Shape struct {
 	SameScript bool
 }
 
+// Whole returns the shape of a finished run of which nothing is used but its duration.
+func Whole(block string, seconds float64, sameScript bool) Shape {
+	return Shape{Block: block, Pace: Pace{Recent: 1}, Rest: seconds, SameScript: sameScript}
+}
+
 // Stretch returns the ratio of a unit's time after the share to its recent time before it.
 func (s Shape) Stretch() float64 { return s.Rest / s.Pace.Recent }
 

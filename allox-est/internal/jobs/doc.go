@@ -9,9 +9,4 @@
 // the same build give the same checkpoint, byte for byte.
 //
 // Jobs run on the CPU; asking for a GPU returns [ErrDeviceUnavailable].
-//
-//	err := jobs.Run(ctx, "lenet", jobs.Options{Epochs: 8, Threads: 1, Out: os.Stdout, Dir: scratch})
-//	if errors.Is(err, jobs.ErrDeviceUnavailable) {
-//		...
-//	}
 package jobs

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,12 +86,8 @@ func Run(ctx context.Context, name string, o Options) error {
 
 // fill puts the job's defaults in and checks what is left.
 func (o Options) fill(j job) (Options, error) {
-	if o.BatchesPerEpoch == 0 {
-		o.BatchesPerEpoch = j.batches
-	}
-	if o.BatchSize == 0 {
-		o.BatchSize = j.batch
-	}
+	o.BatchesPerEpoch = cmp.Or(o.BatchesPerEpoch, j.batches)
+	o.BatchSize = cmp.Or(o.BatchSize, j.batch)
 	if o.Out == nil {
 		o.Out = io.Discard
 	}

@@ -12,20 +12,23 @@ import (
 )
 
 // Set replaces one entry of a description, given as "NAME=VALUE": a parameter by its name,
-// or any other entry by its path in the file, as "sample.budget=0.05". The error wraps
-// ErrInvalid.
+// or any other entry of one value by its path in the file, as "sample.budget=0.05". The error
+// wraps ErrInvalid.
 func (s *Spec) Set(text string) error {
 	path, value, ok := strings.Cut(text, "=")
 	names := strings.Split(path, ".")
 	if !ok || strings.TrimSpace(path) == "" {
 		return fmt.Errorf("%w: %q, want NAME=VALUE", ErrInvalid, text)
 	}
-	if len(names) == 1 && (s.usesParameter(path) || !slices.Contains([]string{"unit", "time_writer", "stages"}, path)) {
+	if len(names) == 1 && path != "epochs" && (s.usesParameter(path) || !slices.Contains([]string{"name", "dir", "command", "unit", "stages"}, path)) {
 		if s.Params == nil {
 			s.Params = map[string]Scalar{}
 		}
 		s.Params[path] = Scalar(value)
 		return nil
+	}
+	if err := checkCounts(&yaml.Node{Kind: yaml.ScalarNode, Value: value}, path); err != nil {
+		return err
 	}
 	var typeError *yaml.TypeError
 	switch err := s.decode(names, value); {

@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -52,14 +52,11 @@ type Spec struct {
 	Sample  Sample            `yaml:"sample" json:"-"`
 	// Unit is the name of what Epochs and all other lengths count: "epoch" (the default), or
 	// "step" if an epoch is too long to sample.
-	Unit string `yaml:"unit" json:"unit,omitempty"`
-	// TimeWriter says whether the job prints a time-writer report:
-	// "required", "optional" (the default) or "none".
-	TimeWriter string   `yaml:"time_writer" json:"time_writer,omitempty"`
-	Progress   Progress `yaml:"progress" json:"progress"`
-	// Stages lists the ranges between which a schedule changes the work, such as "0-600
+	Unit     string   `yaml:"unit" json:"unit,omitempty"`
+	Progress Progress `yaml:"progress" json:"progress"`
+	// Stages are the ranges between which a schedule changes the work, such as "0-600
 	// 600-1200"; a command with {stage} begins with the unit after which a stage begins.
-	Stages string `yaml:"stages,omitempty" json:"-"`
+	Stages Stages `yaml:"stages,omitempty" json:"-"`
 	// Whole means that the job is run whole and not sampled: its command need not take a
 	// length, and Epochs may be 0 if its output contains them.
 	Whole bool `yaml:"-" json:"-"`
@@ -140,10 +137,42 @@ func Parse(r io.Reader) (*Spec, error) {
 		}
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	if err := s.Check(); err != nil {
-		return nil, err
+	var second yaml.Node
+	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w: line %d: a second document, want one job", ErrInvalid, second.Line)
 	}
-	return &s, nil
+	var root yaml.Node
+	if err := yaml.Unmarshal(text, &root); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	err = cmp.Or(checkCounts(root.Content[0], ""), s.Check())
+	var bad *entryError
+	if errors.As(err, &bad) {
+		bad.line = lineOf(root.Content[0], bad.entry)
+	}
+	return &s, err
+}
+
+// counts matches the paths of the entries that are whole numbers.
+var counts = regexp.MustCompile(`^(epochs|devices\.\w+\.(threads|count)|sample\.(repeats|min_epochs))$`)
+
+// checkCounts returns an error if an entry below a path is a fraction where a number is counted,
+// which the decoder would cut off.
+func checkCounts(node *yaml.Node, path string) error {
+	var x float64
+	if counts.MatchString(path) && node.Kind == yaml.ScalarNode && node.Decode(&x) == nil && x != math.Trunc(x) {
+		return invalid(path, "%s, want a whole number", node.Value)
+	}
+	for i, child := range node.Content {
+		entry := path
+		if node.Kind == yaml.MappingNode && i%2 == 1 {
+			entry = strings.TrimPrefix(path+"."+node.Content[i-1].Value, ".")
+		}
+		if err := checkCounts(child, entry); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // parameter finds {name}; ${name} is left to the shell, and {{text}} is {text}.
@@ -154,25 +183,23 @@ var parameter = regexp.MustCompile(`\{\{[^{}]*\}\}|\$?\{([A-Za-z_][A-Za-z0-9_]*)
 // ErrInvalid.
 func (s *Spec) Check() error {
 	if len(s.Command) == 0 || s.Command[0] == "" {
-		return invalid("command: empty")
+		return invalid("command", "empty")
 	}
 	if s.Epochs < 1 && (s.Epochs < 0 || !s.Whole) {
-		return invalid("epochs: %d, want at least 1 (--epochs); run --keep reads them from the output of the whole job", s.Epochs)
+		return invalid("epochs", "%d, want at least 1 (--epochs); run --keep reads them from the output of the whole job", s.Epochs)
 	}
-	if s.Name == "" {
-		s.Name = nameOf(s.Command)
-	}
+	s.Name = cmp.Or(s.Name, nameOf(s.Command))
 	if s.Unit == Epoch {
 		s.Unit = "" // says nothing of epochs, as the hash does
 	}
 	if s.Unit != "" && s.Unit != Step {
-		return invalid("unit: %q, want %s or %s", s.Unit, Epoch, Step)
+		return invalid("unit", "%q, want %s or %s", s.Unit, Epoch, Step)
 	}
 	if err := cmp.Or(s.checkCommand(), s.checkDevices()); err != nil {
 		return err
 	}
-	if !slices.Contains([]string{"", "required", "optional", "none"}, s.TimeWriter) {
-		return invalid("time_writer: %q, want required, optional or none", s.TimeWriter)
+	if n := len(s.Stages); n > 0 && s.Stages[n-1].To < float64(s.Epochs) {
+		return invalid("stages", "the last one ends at %v of %d", s.Stages[n-1].To, s.Epochs)
 	}
 	if _, err := s.Reader(s.Epochs); err != nil {
 		return err
@@ -180,9 +207,43 @@ func (s *Spec) Check() error {
 	return s.Sample.check()
 }
 
-// invalid returns an error of a description's content.
-func invalid(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
+// entryError is an error of one entry of a description.
+type entryError struct {
+	entry string // its path, as "sample.budget"
+	line  int    // 0 where it is not from a file
+	err   error
+}
+
+func (e *entryError) Error() string {
+	place := e.entry
+	if e.line > 0 {
+		place = fmt.Sprintf("line %d: %s", e.line, e.entry)
+	}
+	return fmt.Sprintf("%v: %s: %v", ErrInvalid, place, e.err)
+}
+
+func (e *entryError) Unwrap() error { return ErrInvalid }
+
+// invalid returns an error of an entry of a description.
+func invalid(entry, format string, args ...any) error {
+	return &entryError{entry: entry, err: fmt.Errorf(format, args...)}
+}
+
+// lineOf returns the line of an entry in a description, or of the last name on its path that is
+// there.
+func lineOf(node *yaml.Node, entry string) int {
+	line := node.Line
+	for name := range strings.SplitSeq(entry, ".") {
+		i := 0
+		for i < len(node.Content) && node.Content[i].Value != name {
+			i += 2
+		}
+		if node.Kind != yaml.MappingNode || i >= len(node.Content) {
+			break
+		}
+		line, node = node.Content[i].Line, node.Content[i+1]
+	}
+	return line
 }
 
 // checkCommand looks for the parameters in the command.
@@ -195,29 +256,29 @@ func (s *Spec) checkCommand() error {
 			}
 		}
 		if word != "{hw}" && strings.Contains(word, "{hw}") {
-			return invalid("command: word %d: {hw} must be a word by itself: it becomes several words", i)
+			return invalid("command", "word %d: {hw} must be a word by itself: it becomes several words", i)
 		}
 	}
 	switch takes := used["epochs"] || used["steps"]; {
 	case !takes && !s.Whole:
-		return invalid("command: no {epochs}: the number of epochs cannot be set; run --keep runs the whole job")
+		return invalid("command", "no {epochs}: the number of epochs cannot be set; run --keep runs the whole job")
 	case takes && s.Epochs == 0:
-		return invalid("epochs: 0, want at least 1 for {epochs}")
+		return invalid("epochs", "0, want at least 1 for {epochs}")
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Params)) {
 		if !used[name] {
-			return invalid("params: %s: not used by the command", name)
+			return invalid("params."+name, "not used by the command")
 		}
 	}
 	for _, name := range []string{"epochs", "steps", "hw", "scratch", "stage"} {
 		if _, given := s.Params[name]; given {
-			return invalid("params: %s: reserved name", name)
+			return invalid("params."+name, "reserved name")
 		}
 		delete(used, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		if _, given := s.Params[name]; !given {
-			return invalid("command: {%s}: no such parameter; write {{%s}} for the text itself", name, name)
+			return invalid("command", "{%s}: no such parameter; write {{%s}} for the text itself", name, name)
 		}
 	}
 	return nil
@@ -231,10 +292,10 @@ func (s *Spec) checkDevices() error {
 	for _, name := range slices.Sorted(maps.Keys(s.Devices)) {
 		d := s.Devices[name]
 		if name != CPU && name != GPU {
-			return invalid("devices: %s: want %s or %s", name, CPU, GPU)
+			return invalid("devices."+name, "want %s or %s", CPU, GPU)
 		}
 		if d.Threads < 0 || d.Count < 0 {
-			return invalid("devices: %s: negative number", name)
+			return invalid("devices."+name, "negative number")
 		}
 	}
 	return nil
@@ -244,15 +305,15 @@ func (s *Sample) check() error {
 	f, n := s.Fractions, s.MinEpochs
 	switch {
 	case len(f) != 0 && len(f) != 2 || len(n) != 0 && len(n) != 2:
-		return invalid("sample: want two fractions and two min_epochs")
+		return invalid("sample", "want two fractions and two min_epochs")
 	case len(f) == 2 && !(f[0] > 0 && f[0] <= f[1] && f[1] <= 1):
-		return invalid("sample: fractions: want two fractions of the epochs in ascending order")
+		return invalid("sample.fractions", "want two fractions of the epochs in ascending order")
 	case len(n) == 2 && !(n[0] >= 1 && n[0] <= n[1]):
-		return invalid("sample: min_epochs: want two counts in ascending order")
+		return invalid("sample.min_epochs", "want two counts in ascending order")
 	case !(s.Budget >= 0 && s.Budget <= 1) || !(s.Target >= 0 && s.Target <= 1):
-		return invalid("sample: budget: %v, target: %v, want fractions from 0 to 1", s.Budget, s.Target)
+		return invalid("sample", "budget: %v, target: %v, want fractions from 0 to 1", s.Budget, s.Target)
 	case s.Repeats < 0 || s.Timeout < 0:
-		return invalid("sample: repeats and timeout must not be negative")
+		return invalid("sample", "repeats and timeout must not be negative")
 	}
 	return nil
 }
@@ -264,7 +325,7 @@ func (s *Spec) Reader(epochs int) (r progress.Reader, err error) {
 		return r, nil
 	}
 	if r.Pattern, err = regexp.Compile(s.Progress.Pattern); err != nil {
-		return r, fmt.Errorf("%w: progress: %w", ErrInvalid, err)
+		return r, invalid("progress.pattern", "%w", err)
 	}
 	return r, nil
 }
@@ -278,15 +339,12 @@ type Own struct {
 // Starts returns the units after which samples begin: where stages do, if the command
 // takes one, and otherwise the job's beginning.
 func (s *Spec) Starts() []int {
-	starts := []int{0}
-	if !s.usesParameter("stage") {
-		return starts
+	if len(s.Stages) == 0 || !s.usesParameter("stage") {
+		return []int{0}
 	}
-	for i, stage := range strings.Fields(s.Stages) {
-		from, _, _ := strings.Cut(stage, "-")
-		if n, err := strconv.Atoi(from); err == nil && i > 0 {
-			starts = append(starts, n)
-		}
+	var starts []int
+	for _, stage := range s.Stages {
+		starts = append(starts, int(stage.From))
 	}
 	return starts
 }

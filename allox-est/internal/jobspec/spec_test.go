@@ -21,9 +21,36 @@ devices:
   cpu: {threads: 2}
   gpu: {count: 1}
 sample: {fractions: [0.02, 0.04], min_epochs: [3, 6], repeats: 4, budget: 0.1, target: 0.02, timeout: 90s}
-time_writer: required
 progress: {pattern: 'Epoch (\d+)'}
 `
+
+// TestErrorLines: an error of an entry names its line.
+func TestErrorLines(t *testing.T) {
+	job := "command: [a, '{epochs}', '{lr}']\nepochs: 10\nparams:\n  lr: 1\n"
+	for text, want := range map[string]string{
+		job + "sample: {timeout: 10}":           "line 5: ",
+		job + "sample:\n  fractions: [2, 1]":    "line 6: sample.fractions: ",
+		job + "sample:\n  budget: 3":            "line 5: sample: budget: 3",
+		job + "stages: 0-4 5-10":                `line 5: stages: "5-10": want FROM-TO from 4 on`,
+		job + "stages: 0-4 4-8":                 "line 5: stages: the last one ends at 8 of 10",
+		job + "stages: [0-4, 4-10]":             "line 5: ",
+		job + "progress:\n  pattern: '('":       "line 6: progress.pattern: ",
+		job + "devices:\n  cpu: {}\n  tpu: {}":  "line 7: devices.tpu: ",
+		job + "  epochs: 3":                     "line 5: params.epochs: reserved name",
+		job + "unit: batch":                     "line 5: unit: ",
+		"epochs: 3\ncommand: [a]":               "line 2: command: no {epochs}",
+		"command: [a, '{epochs}']\nepochs: 9.5": "line 2: epochs: 9.5, want a whole number",
+		job + "sample: {repeats: 2.5}":          "line 5: sample.repeats: 2.5, want a whole",
+		job + "sample: {min_epochs: [3, 4.1]}":  "line 5: sample.min_epochs: 4.1, want a whole",
+		job + "devices:\n  gpu: {count: 0.5}":   "line 6: devices.gpu.count: 0.5, want a whole",
+		job + "---\nunit: step":                 "line 5: a second document",
+		"# a comment\ncommand: [a, '{epochs}']": "line 2: epochs: 0",
+	} {
+		if _, err := Parse(strings.NewReader(text)); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q:\n%v, want %s", text, err, want)
+		}
+	}
+}
 
 func TestParse(t *testing.T) {
 	s, err := Parse(strings.NewReader(whole))
@@ -33,9 +60,9 @@ func TestParse(t *testing.T) {
 	want := &Spec{
 		Name: "lenet", Dir: "work", Command: []string{"./run.sh", "{lr}", "--batch={batch}", "{epochs}", "{hw}", "{scratch}/model"},
 		Params: map[string]Scalar{"lr": "1e-3", "batch": "050"}, Env: map[string]Scalar{"OMP_NUM_THREADS": "2"}, Epochs: 250,
-		Devices:    map[string]Device{"cpu": {Threads: 2}, "gpu": {Count: 1}},
-		Sample:     Sample{Fractions: []float64{0.02, 0.04}, MinEpochs: []int{3, 6}, Repeats: 4, Budget: 0.1, Target: 0.02, Timeout: 90 * time.Second},
-		TimeWriter: "required", Progress: Progress{Pattern: `Epoch (\d+)`},
+		Devices:  map[string]Device{"cpu": {Threads: 2}, "gpu": {Count: 1}},
+		Sample:   Sample{Fractions: []float64{0.02, 0.04}, MinEpochs: []int{3, 6}, Repeats: 4, Budget: 0.1, Target: 0.02, Timeout: 90 * time.Second},
+		Progress: Progress{Pattern: `Epoch (\d+)`},
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -85,7 +112,6 @@ func TestParseErrors(t *testing.T) {
 		"list parameter":     "command: [a, '{epochs}', '{lr}']\nepochs: 1\nparams: {lr: [1]}",
 		"unknown device":     "command: [a, '{epochs}']\nepochs: 1\ndevices: {tpu: {}}",
 		"negative threads":   "command: [a, '{epochs}']\nepochs: 1\ndevices: {cpu: {threads: -1}}",
-		"time writer":        "command: [a, '{epochs}']\nepochs: 1\ntime_writer: maybe",
 		"pattern":            "command: [a, '{epochs}']\nepochs: 1\nprogress: {pattern: '('}",
 		"fractions":          "command: [a, '{epochs}']\nepochs: 1\nsample: {fractions: [0.2, 0.1]}",
 		"one fraction":       "command: [a, '{epochs}']\nepochs: 1\nsample: {fractions: [0.2]}",
@@ -126,7 +152,7 @@ func TestHash(t *testing.T) {
 	}
 	s := parse(whole)
 	// Journals that people have are keyed by these.
-	if s.Hash(CPU) != "76b3869a9f04de7c" || s.Hash(GPU) != "b38ca7da847e449c" {
+	if s.Hash(CPU) != "a7f0ba33683c8c2b" || s.Hash(GPU) != "50101d96634fea28" {
 		t.Errorf("hashes %s, %s", s.Hash(CPU), s.Hash(GPU))
 	}
 	if s.Hash(CPU) == s.Hash(GPU) {
@@ -189,8 +215,8 @@ func TestSetDevice(t *testing.T) {
 }
 
 func TestSet(t *testing.T) {
-	s := &Spec{}
-	for _, text := range []string{"lr=0.1", "sample.budget=0.05", "sample.timeout=10s", "progress.pattern=e(\\d+): x", "devices.cpu.threads=4"} {
+	s := &Spec{Command: []string{"a", "{epochs}", "{count}"}}
+	for _, text := range []string{"epochs=1e2", "name=b", "dir=c", "count=0.5", "lr=0.1", "sample.budget=0.05", "sample.timeout=10s", "progress.pattern=e(\\d+): x", "devices.cpu.threads=4"} {
 		if err := s.Set(text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -198,7 +224,10 @@ func TestSet(t *testing.T) {
 	if s.Params["lr"] != "0.1" || s.Sample.Budget != 0.05 || s.Sample.Timeout != 10*time.Second || s.Progress.Pattern != `e(\d+): x` || s.Devices[CPU].Threads != 4 {
 		t.Errorf("%+v", s)
 	}
-	for text, want := range map[string]string{"lr": "want NAME=VALUE", "=1": "want NAME=VALUE", "run.log=1": "run.log: no such entry", "sample.budget=much": "the value has the wrong type"} {
+	if s.Epochs != 100 || s.Name != "b" || s.Dir != "c" || s.Params["count"] != "0.5" {
+		t.Errorf("%+v", s)
+	}
+	for text, want := range map[string]string{"epochs=7.9": "want a whole number", "command=b": "the value has the wrong type", "lr": "want NAME=VALUE", "=1": "want NAME=VALUE", "run.log=1": "run.log: no such entry", "sample.budget=much": "the value has the wrong type"} {
 		if err := s.Set(text); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -31,7 +31,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	for _, r := range j.Of(journal.Key{Job: "a1b2", Device: "cpu"}, journal.Sample) {
+	for _, r := range j.Of("a1b2", journal.Sample) {
 		fmt.Println(r.Epochs, "epochs in", r.Wall, "s")
 	}
 	// Output: 5 epochs in 12.5 s

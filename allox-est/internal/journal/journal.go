@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,17 +23,18 @@ var (
 	ErrTornLine = errors.New("torn last line")
 )
 
-// Kinds of runs.
+// Kinds of entries.
 const (
 	Sample = "sample" // a short run
 	Full   = "full"   // the whole job
+	Fresh  = "fresh"  // no run: the job's runs before it do not count
 )
 
 // Run is one run of a job. Times are in seconds.
 type Run struct {
 	Job     string `json:"job"` // hash of what was executed
 	Name    string `json:"name"`
-	Kind    string `json:"kind"` // Sample or Full
+	Kind    string `json:"kind"`
 	Device  string `json:"device"`
 	Threads int    `json:"threads"` // of the CPU, as the job was given
 	Epochs  int    `json:"epochs"`
@@ -41,7 +43,9 @@ type Run struct {
 	// Asked is the number that the job was to do if it ended by itself after Epochs.
 	Asked int `json:"asked_epochs,omitempty"`
 	// Stopped says why allox-est ended the run after Epochs; its teardown is unknown.
-	Stopped string    `json:"stopped,omitempty"`
+	Stopped string `json:"stopped,omitempty"`
+	// Timeout is the limit in seconds that ended the run; 0 if none did.
+	Timeout float64   `json:"timeout_seconds,omitempty"`
 	Start   time.Time `json:"start"`
 	// Command and Dir are the words of a whole run's command and its working directory.
 	Command []string `json:"command,omitempty"`
@@ -102,29 +106,26 @@ func (id Identity) Differs(now Identity) string {
 	return ""
 }
 
-// Exclude takes the runs of a job for which there is a reason out of Runs, and
-// returns how many there are of each reason, and the job's other runs. The file
-// keeps them all.
+// Exclude takes the runs of a job for which there is a reason out of Runs. It returns the
+// number of runs by reason, and the job's other runs. Failed samples after which one
+// succeeded are in neither. The file keeps them all.
 func (j *Journal) Exclude(job string, reason func(Run) string) (excluded map[string]int, left []Run) {
+	j.excludeMended(job)
 	excluded = map[string]int{}
-	var keep []Run
-	for _, r := range j.Runs {
+	j.Runs = slices.DeleteFunc(j.Runs, func(r Run) bool {
 		if r.Job != job {
-			keep = append(keep, r)
-			continue
+			return false
 		}
-		if why := reason(r); why != "" {
-			excluded[why]++
-			continue
+		why := reason(r)
+		if why == "" {
+			left = append(left, r)
+			return false
 		}
-		keep, left = append(keep, r), append(left, r)
-	}
-	j.Runs = keep
+		excluded[why]++
+		return true
+	})
 	return excluded, left
 }
-
-// Key identifies the runs of one job on one device.
-type Key struct{ Job, Device string }
 
 // Timeline returns the marks of a run: units done, which grow, and seconds since
 // the start of its process. Laps[i] ends at mark i, the last one at the run's end.
@@ -206,7 +207,7 @@ func (j *Journal) lines(path string) file.Lines {
 				j.Warnings = append(j.Warnings, fmt.Errorf("%s:%d: %w: %w", path, number, ErrLine, err))
 				return nil
 			}
-			j.Runs = append(j.Runs, run)
+			j.take(run)
 			return nil
 		},
 	}
@@ -230,13 +231,30 @@ func parse(line []byte) (Run, error) {
 	return run, nil
 }
 
-// Append adds a run and returns when it is on the disk.
+// Append adds an entry and returns when it is on the disk.
 func (j *Journal) Append(r Run) error {
 	if err := j.log.AppendJSON(r); err != nil {
 		return err
 	}
-	j.Runs = append(j.Runs, r)
+	j.take(r)
 	return nil
+}
+
+// take adds a run, or leaves out those that do not count from an entry on.
+func (j *Journal) take(r Run) {
+	if r.Kind == Fresh {
+		j.Runs = slices.DeleteFunc(j.Runs, func(old Run) bool { return old.Job == r.Job })
+		return
+	}
+	j.Runs = append(j.Runs, r)
+}
+
+// excludeMended takes the failed samples of a job out of Runs after which one succeeded.
+func (j *Journal) excludeMended(job string) {
+	good := slices.DeleteFunc(j.Of(job, Sample), func(r Run) bool { return r.HasFailed() })
+	j.Runs = slices.DeleteFunc(j.Runs, func(r Run) bool {
+		return r.Job == job && r.Kind == Sample && r.HasFailed() && len(good) > 0 && r.Start.Before(good[len(good)-1].Start)
+	})
 }
 
 // Add appends a run to the journal at a path. If another process has that one open, the run
@@ -273,11 +291,11 @@ func ReadAll(path string) (*Journal, error) {
 	return all, nil
 }
 
-// Of returns the runs of one kind and key, in order.
-func (j *Journal) Of(k Key, kind string) []Run {
+// Of returns the runs of one kind of a job, in order.
+func (j *Journal) Of(job, kind string) []Run {
 	var runs []Run
 	for _, r := range j.Runs {
-		if r.Job == k.Job && r.Device == k.Device && r.Kind == kind {
+		if r.Job == job && r.Kind == kind {
 			runs = append(runs, r)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +38,7 @@ func TestJournal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := j.Of(Key{"a", "cpu"}, Sample); len(got) != 1 || got[0].HasFailed() {
+	if got := j.Of("a", Sample); len(got) != 1 || got[0].HasFailed() {
 		t.Errorf("samples of a: %+v", got)
 	}
 	if err := j.Close(); err != nil {
@@ -49,6 +50,48 @@ func TestJournal(t *testing.T) {
 	}
 	if diff := cmp.Diff(runs, again.Runs); diff != "" || len(again.Warnings) != 0 {
 		t.Errorf("%v (-want +got):\n%s", again.Warnings, diff)
+	}
+}
+
+// Runs before an entry of the kind Fresh do not count, now and when the file is read again;
+// failed samples do not after one that succeeded.
+func TestRunsThatDoNotCount(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	j, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for i, r := range []Run{
+		{Job: "a", Kind: Sample, Wall: 1},
+		{Job: "b", Kind: Sample, Wall: 2},
+		{Job: "a", Kind: Fresh},
+		{Job: "a", Kind: Sample, Wall: 3, Error: "no data"},
+		{Job: "a", Kind: Full, Wall: 4, Error: "no data"},
+		{Job: "a", Kind: Sample, Wall: 5},
+		{Job: "a", Kind: Sample, Wall: 6, Error: "no disk"},
+	} {
+		r.Start = at.Add(time.Duration(i) * time.Second)
+		if err := j.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, j := range map[string]*Journal{"written": j, "read": again} {
+		var walls []float64
+		j.Exclude("a", func(Run) string { return "" })
+		for _, r := range j.Runs {
+			walls = append(walls, r.Wall)
+		}
+		if !slices.Equal(walls, []float64{2, 4, 5, 6}) {
+			t.Errorf("%s: runs of %v s count", name, walls)
+		}
 	}
 }
 

@@ -18,8 +18,8 @@ func TestTimeline(t *testing.T) {
 	}{
 		{"report", `{"job":"a","epochs":2,"before_seconds":0.5,"laps":[1,2,3,0.25]}`, []progress.Mark{m(0, 2, 1.5), m(1, 2, 3.5), m(2, 2, 6.5)}},
 		{"lines at the starts", `{"job":"a","epochs":2,"laps":[1,2,3]}`, []progress.Mark{m(0, 2, 1), m(1, 2, 3)}},
-		{"marks", `{"job":"a","epochs":4,"laps":[1,2,0.5],"marks":[{"number":1.5,"of":4,"seconds":1},{"number":4,"of":4,"seconds":3,"stage":"x"}]}`,
-			[]progress.Mark{m(1.5, 4, 1), {Number: 4, Of: 4, Seconds: 3, Stage: "x"}}},
+		{"marks", `{"job":"a","epochs":4,"laps":[1,2,0.5],"marks":[{"number":1.5,"of":4,"seconds":1},{"number":4,"of":4,"seconds":3}]}`,
+			[]progress.Mark{m(1.5, 4, 1), {Number: 4, Of: 4, Seconds: 3}}},
 		{"nothing told", `{"job":"a","epochs":4}`, nil},
 	} {
 		run, err := parse([]byte(tt.line))

@@ -129,7 +129,6 @@ type stream struct {
 	parser  timing.Parser
 	at      time.Duration // when the report that counts was complete
 	tail    tail
-	bytes   int64
 	lines   progress.Splitter
 }
 
@@ -147,7 +146,6 @@ func (c *capture) read(s *stream, start time.Time) {
 		for {
 			n, err := from.file.Read(buf)
 			now := time.Since(start)
-			s.bytes += int64(n)
 			s.tail.write(buf[:n])
 			if from.copy != nil && n > 0 {
 				from.copy(buf[:n])

@@ -1,11 +1,9 @@
 package launch
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -14,24 +12,19 @@ type Evidence int
 
 // The evidence, each more than the one before.
 const (
-	NoGPU     Evidence = iota // no process went near one
-	GPULoaded                 // a process has a GPU's library loaded, and no device open
-	GPUOpen                   // a process has a GPU open
-	GPUUsed                   // and nvidia-smi shows its memory, or the GPU busy
+	NoGPU   Evidence = iota // no process had one open
+	GPUOpen                 // a process had a GPU open
+	GPUUsed                 // and nvidia-smi shows its memory, or the GPU busy
 )
 
 // GPUDevices are the device files of which a process that computes on a GPU has
-// one open, and gpuLibraries what it has loaded.
-var (
-	GPUDevices   = []string{"/dev/nvidia[0-9]*", "/dev/kfd", "/dev/dri/renderD*", "/dev/dxg"}
-	gpuLibraries = []string{"/libcuda.so", "/libamdhip64.so", "/libze_loader.so"}
-)
+// one open.
+var GPUDevices = []string{"/dev/nvidia[0-9]*", "/dev/kfd", "/dev/dri/renderD*", "/dev/dxg"}
 
 // gpuWatch looks for a GPU in the hands of a run's processes, until nothing is
 // left to find.
 type gpuWatch struct {
 	smi     *smi
-	proc    string   // the proc file system
 	devices []string // patterns
 	found   Evidence
 	next    time.Duration
@@ -48,13 +41,9 @@ func (w *gpuWatch) observe(at time.Duration, pids []int) {
 	}
 	w.next = at + gpuEvery
 	for _, pid := range pids {
-		dir := filepath.Join(w.proc, fmt.Sprint(pid))
-		if w.opens(dir) {
+		if w.opens(fmt.Sprintf("/proc/%d", pid)) {
 			w.found = GPUOpen
 			return
-		}
-		if loads(dir) {
-			w.found = GPULoaded
 		}
 	}
 }
@@ -76,22 +65,6 @@ func (w *gpuWatch) opens(dir string) bool {
 		}
 		for _, pattern := range w.devices {
 			if ok, _ := filepath.Match(pattern, target); ok {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func loads(dir string) bool {
-	f, err := os.Open(filepath.Join(dir, "maps"))
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		for _, library := range gpuLibraries {
-			if strings.Contains(lines.Text(), library) {
 				return true
 			}
 		}

@@ -82,9 +82,7 @@ func (j *Job) Run(_ context.Context, c Command) (*Result, error) {
 	smi.begin()
 	res := &Result{Start: start, out: out}
 	w := newWatch(res, c, smi, j.settings)
-	if w.interval < ownJobInterval {
-		w.interval = ownJobInterval
-	}
+	w.interval = max(w.interval, ownJobInterval)
 	status, usage := j.watch(w, p)
 	res.Wall = time.Since(start)
 	p.tty.pass(p.pid, syscall.Getpgrp())
@@ -110,33 +108,18 @@ func EndBy(signal syscall.Signal) {
 	_ = unix.Tgkill(os.Getpid(), unix.Gettid(), signal)
 }
 
-// StartStatus returns the exit code of a shell for a program that could not be started.
-func StartStatus(err error) int {
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, syscall.ENOENT) {
-		return 127
-	}
-	return 126
-}
-
 // arguments returns the command line. A scratch directory is made if the command names
 // one; "" if it does not.
 func (j *Job) arguments(c Command) (args []string, scratch string, err error) {
 	if len(c.Args) == 0 {
 		return nil, "", fmt.Errorf("%w: empty command", ErrStart)
 	}
-	args = slices.Clone(c.Args)
-	for i, word := range args {
-		if !strings.Contains(word, ScratchWord) {
-			continue
+	if slices.ContainsFunc(c.Args, func(word string) bool { return strings.Contains(word, ScratchWord) }) {
+		if scratch, err = os.MkdirTemp(j.settings.Scratch, "allox-est-"); err != nil {
+			return nil, "", fmt.Errorf("%w: scratch directory: %w", ErrStart, err)
 		}
-		if scratch == "" {
-			if scratch, err = os.MkdirTemp(j.settings.Scratch, "allox-est-"); err != nil {
-				return nil, "", fmt.Errorf("%w: scratch directory: %w", ErrStart, err)
-			}
-		}
-		args[i] = strings.ReplaceAll(word, ScratchWord, scratch)
 	}
-	return args, scratch, nil
+	return fillScratch(c.Args, scratch), scratch, nil
 }
 
 // own is the first process of the user's job, at the head of its process group.

@@ -132,12 +132,12 @@ var hostile = map[string]func() int{
 			time.Sleep(time.Millisecond)
 		}
 	},
-	"parent of one that computes": func() int { child("computes for 100 ms", nil, nil); return 0 },
-	"computes for 100 ms": func() int {
+	"parent of one that computes": func() int { child("computes for 500 ms", nil, nil); return 0 },
+	"computes for 500 ms": func() int {
 		for {
 			var u syscall.Rusage
 			syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-			if u.Utime.Nano()+u.Stime.Nano() > 100e6 {
+			if u.Utime.Nano()+u.Stime.Nano() > 500e6 {
 				os.WriteFile("computed", nil, 0o600)
 				time.Sleep(time.Hour)
 			}

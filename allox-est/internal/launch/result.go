@@ -36,7 +36,6 @@ type Result struct {
 	Marks      []progress.Mark // units done
 	Stopped    float64         // units after which the job ended by itself; 0 if it did all, or did not report it
 	Unmarked   string          // why there are no marks
-	Bytes      int64           // printed on both streams
 
 	out  *capture
 	step int // readings taken for one kept, a power of two
@@ -56,9 +55,7 @@ func (r *Result) read(at time.Duration, u timing.TreeUsage) {
 	if u.Parallel > 0 {
 		r.Parallel = u.Parallel
 	}
-	if r.step == 0 {
-		r.step = 1
-	}
+	r.step = max(r.step, 1)
 	if r.seen++; r.seen%r.step != 0 {
 		return
 	}
@@ -84,7 +81,6 @@ func (r *Result) finish(status syscall.WaitStatus, usage *syscall.Rusage) {
 		r.Err = failure
 	}
 	r.out.mark(r)
-	r.Bytes = r.out.stdout.bytes + r.out.stderr.bytes
 	r.Trace = append(r.Trace, Point{r.Wall, r.CPU, r.Wait})
 }
 
@@ -109,11 +105,8 @@ func (r *Result) Output() (*timing.Output, time.Duration, error) {
 // Stderr returns the last KiBs of stderr, made valid UTF-8.
 func (r *Result) Stderr() string { return strings.ToValidUTF8(string(r.out.stderr.tail.b), "\uFFFD") }
 
-// Reason returns Err with the last line of stderr, in one line.
+// Reason returns Err, of a run that failed, with the last line of stderr, in one line.
 func (r *Result) Reason() string {
-	if r.Err == nil {
-		return ""
-	}
 	lines := strings.Split(strings.TrimSpace(r.Stderr()), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
 		return r.Err.Error() + ": " + last

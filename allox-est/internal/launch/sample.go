@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,18 +84,12 @@ type Runner struct {
 
 // New returns a Runner.
 func New(s Settings) *Runner {
-	if s.Interval == 0 {
-		s.Interval = 20 * time.Millisecond
-	}
+	s.Interval = cmp.Or(s.Interval, 20*time.Millisecond)
 	if s.GPUDevices == nil {
 		s.GPUDevices = GPUDevices
 	}
-	if s.SMI == "" {
-		s.SMI = "nvidia-smi"
-	}
-	if s.Grace == 0 {
-		s.Grace = time.Second
-	}
+	s.SMI = cmp.Or(s.SMI, "nvidia-smi")
+	s.Grace = cmp.Or(s.Grace, time.Second)
 	return &Runner{settings: s}
 }
 
@@ -273,10 +268,7 @@ func (r *Runner) cleanUp(res *Result, job underWay) {
 // startSample starts the job's first process at the head of a process group, dead when the
 // Runner dies.
 func startSample(c Command, scratch string, out *capture) (*exec.Cmd, error) {
-	args := make([]string, len(c.Args))
-	for i, word := range c.Args {
-		args[i] = strings.ReplaceAll(word, ScratchWord, scratch)
-	}
+	args := fillScratch(c.Args, scratch)
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir = c.Dir
 	cmd.Stdout, cmd.Stderr = out.stdout.w, out.stderr.w
@@ -294,6 +286,15 @@ func plainCause(err error) error {
 		return failed.Err
 	}
 	return err
+}
+
+// fillScratch returns a command line with the run's own directory in it.
+func fillScratch(args []string, scratch string) []string {
+	filled := make([]string, len(args))
+	for i, word := range args {
+		filled[i] = strings.ReplaceAll(word, ScratchWord, scratch)
+	}
+	return filled
 }
 
 // ScratchWord is the text in a command line that is replaced by the run's own directory.

@@ -31,7 +31,7 @@ func job(t *testing.T, name string) (Command, string) {
 		Args:    []string{"/proc/self/exe", "-test.run=^$"},
 		Dir:     t.TempDir(),
 		Env:     append(os.Environ(), "FORETIME_TEST_JOB="+name, "FORETIME_TEST_CHILDREN=200", "GORACE=atexit_sleep_ms=0", mark),
-		Timeout: time.Minute,
+		Timeout: 10 * time.Minute,
 	}, mark
 }
 
@@ -56,7 +56,7 @@ func TestRunHostileJobs(t *testing.T) {
 	laps := []float64{0.1, 0.2, 0.3}
 	tests := []struct {
 		job     string
-		timeout time.Duration // in place of a minute
+		timeout time.Duration // in place of ten minutes
 		err     error         // of the run
 		exit    *ExitError
 		out     error // of its report
@@ -104,8 +104,10 @@ func TestRunHostileJobs(t *testing.T) {
 			if left := marked(t, mark); len(left) > 0 {
 				t.Errorf("processes left: %v", left)
 			}
-			if grown := after.TotalAlloc - before.TotalAlloc; grown > 48<<20 {
-				t.Errorf("allocated %d MiB", grown>>20)
+			// The output may be 128 MiB. Each reading of a job's processes allocates too.
+			readings := 64 * res.Wall.Seconds()
+			if grown := float64(after.TotalAlloc-before.TotalAlloc) / (1 << 20); grown > 48+readings {
+				t.Errorf("allocated %.0f MiB", grown)
 			}
 			exit := (*ExitError)(nil)
 			if errors.As(res.Err, &exit) != (tt.exit != nil) || exit != nil && *exit != *tt.exit {
@@ -157,7 +159,7 @@ func TestRunCountsOrphans(t *testing.T) {
 	if err != nil || res.Err != nil {
 		t.Fatal(err, res)
 	}
-	if res.CPU < 100*time.Millisecond || res.LeftBehind != 1 {
+	if res.CPU < 480*time.Millisecond || res.LeftBehind != 1 { // the kernel counts in 10 ms
 		t.Errorf("CPU %v, %d left behind", res.CPU, res.LeftBehind)
 	}
 }

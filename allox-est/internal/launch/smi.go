@@ -3,7 +3,9 @@ package launch
 import (
 	"bufio"
 	"io"
+	"maps"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -108,12 +110,7 @@ func (s *smi) shows() bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, g := range s.gpus {
-		if g.used {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Values(s.gpus)), func(g *gpuSeen) bool { return g.used })
 }
 
 // peak returns by how many bytes the memory of the GPUs in use grew at most, for whichever

@@ -18,7 +18,7 @@ type watch struct {
 func newWatch(res *Result, c Command, smi *smi, s Settings) *watch {
 	w := &watch{res: res, interval: s.Interval}
 	if c.GPU {
-		w.gpu = &gpuWatch{smi: smi, proc: "/proc", devices: s.GPUDevices}
+		w.gpu = &gpuWatch{smi: smi, devices: s.GPUDevices}
 	}
 	return w
 }

@@ -33,18 +33,18 @@ func announcementOf(n number) (best announcement) {
 	if n.total > 0 || n.percent || n.value <= 0 {
 		return best
 	}
-	left := strings.ToLower(n.left[max(0, len(n.left)-60):])
-	parts := separated.Split(left, -1)
+	parts := separated.Split(lower(n.left, 60), -1)
 	before := parts[len(parts)-1]
-	right := firstPhrase(strings.ToLower(codes.ReplaceAllString(n.right, "")))
+	after := firstPhrase(strings.ToLower(codes.ReplaceAllString(n.right, "")))
 	isWhole := n.value == math.Trunc(n.value) && n.value > 1
-	if isWhole && !n.decimal && allOf.MatchString(before) {
+	isCount := isWhole && !n.decimal
+	if isCount && allOf.MatchString(before) {
 		best = announcement{unit: "total", weight: 0.7}
 	}
-	if a := announcedBefore(before, n, isWhole); a.weight > best.weight {
+	if a := announcedBefore(before, isCount); a.weight > best.weight {
 		best = a
 	}
-	if a := announcedAfter(before, right, n.left, isWhole); a.weight > best.weight {
+	if a := announcedAfter(before, after); isWhole && !glued.MatchString(before) && a.weight > best.weight {
 		best = a
 	}
 	return best
@@ -59,22 +59,18 @@ func firstPhrase(text string) string {
 	return text
 }
 
-func announcedBefore(before string, n number, isWhole bool) announcement {
-	unit := unitOf(before)
-	if unit == "" || settings.MatchString(before) {
-		return announcement{}
-	}
-	if unit == "time" {
-		if endTimes.MatchString(before) {
-			return announcement{unit: unit, weight: 0.8}
-		}
-		return announcement{}
-	}
-	if !isWhole || n.decimal || unit == "progress" {
-		return announcement{}
-	}
+// announcedBefore reads the words before a number: "max_epochs: 6", "End Time (s) 10.0".
+func announcedBefore(before string, isCount bool) announcement {
 	name := strings.TrimSpace(lastName.ReplaceAllString(before, ""))
-	a := announcement{unit: unit, weight: weightOf(before, name), atMost: maximum.MatchString(before)}
+	a := announcement{unit: unitOf(before), weight: weightOf(before, name), atMost: maximum.MatchString(before)}
+	switch {
+	case a.unit == "" || settings.MatchString(before):
+		return announcement{}
+	case a.unit == "time" && endTimes.MatchString(before):
+		return announcement{unit: a.unit, weight: 0.8}
+	case a.unit == "time" || a.unit == "progress" || !isCount:
+		return announcement{}
+	}
 	if last := words.FindAllString(name, -1); a.weight == 0.65 && !bareName.MatchString(last[len(last)-1]) {
 		a.weight = 0.45 // "profile_steps" names something else
 	}
@@ -82,20 +78,16 @@ func announcedBefore(before string, n number, isWhole bool) announcement {
 }
 
 // announcedAfter reads the words after a number: "480 nsteps", "5000 steps, 10.0 ps".
-func announcedAfter(before, right, left string, isWhole bool) announcement {
-	if !isWhole || glued.MatchString(left) {
-		return announcement{}
-	}
-	near := before + " " + right
-	if settings.MatchString(near) {
-		return announcement{}
-	}
-	names := words.FindAllString(right, 4)
+func announcedAfter(before, after string) announcement {
+	near := before + " " + after
+	names := words.FindAllString(after, 4)
 	i := slices.IndexFunc(names, func(w string) bool { return unitOf(w) != "" })
-	if i < 0 {
-		if runWord.MatchString(left) {
-			return announcement{unit: "step", weight: 0.8}
-		}
+	switch {
+	case settings.MatchString(near):
+		return announcement{}
+	case i < 0 && runWord.MatchString(before):
+		return announcement{unit: "step", weight: 0.8}
+	case i < 0:
 		return announcement{}
 	}
 	unit := unitOf(names[i])

@@ -105,7 +105,7 @@ func (r *Reader) chooseCounter(c *counter, pool []*counter) choice {
 		return choice{}
 	}
 	points := r.points(next)
-	known := slices.DeleteFunc(slices.Clone(points), func(p point) bool { return p.at < 0 })
+	known := dropUntimed(points)
 	if len(points) == 0 {
 		return choice{}
 	}
@@ -115,7 +115,7 @@ func (r *Reader) chooseCounter(c *counter, pool []*counter) choice {
 	if isSettled || next.full && len(points) > 2 {
 		known = points
 	}
-	if len(known) < 3 && !isSettled || !isSettled && r.isBrief(next, known) {
+	if len(known) < 3 && !isSettled || !isSettled && r.chosen.counter != c && r.isBrief(next, known) {
 		return choice{}
 	}
 	n := float64(len(known))
@@ -153,12 +153,6 @@ func (c *counter) weightAs(how how) float64 {
 
 // claim returns what a counter counts to, with a weight for its reason.
 func (r *Reader) claim(c *counter, pool []*counter) choice {
-	next := choice{counter: c}
-	take := func(how how, total, weight float64) choice {
-		next.how = how
-		next.total, next.score = total, weight
-		return next
-	}
 	own := c.ownTotal()
 	switch {
 	case c.countsDown():
@@ -166,22 +160,20 @@ func (r *Reader) claim(c *counter, pool []*counter) choice {
 	case own > 0 && r.Units > 0 && !r.fits(c, own, pool):
 		return choice{}
 	case c.percent:
-		return take(counted, 100, 0.9)
+		return choice{counter: c, how: counted, total: 100, score: 0.9}
 	case own > 0:
-		next.atMost = c.atMost
-		return take(pair, own, 1)
+		return choice{counter: c, how: pair, total: own, score: 1, atMost: c.atMost}
 	case c.total > 0:
 		return choice{}
 	case c.decimal && c.highest() <= 1 && fractions.MatchString(lower(c.left, 24)):
-		return take(fraction, 1, 0.7)
+		return choice{counter: c, how: fraction, total: 1, score: 0.7}
 	case c.unit == "progress" && c.highest() > 1 && c.highest() <= 100 && plainShare.MatchString(lower(c.left, 60)) && r.Units == 0:
-		return take(counted, 100, 0.5)
+		return choice{counter: c, how: counted, total: 100, score: 0.5}
 	}
 	if total, weight, atMost := r.announcedFor(c); total > 0 && (r.Units == 0 || total == r.Units || r.agrees(c, total, pool)) {
-		next.atMost = atMost && r.converges
-		return take(counted, total, weight)
+		return choice{counter: c, how: counted, total: total, score: weight, atMost: atMost && r.converges}
 	}
-	return take(counted, r.Units, r.weightOfGiven(c))
+	return choice{counter: c, how: counted, total: r.Units, score: r.weightOfGiven(c)}
 }
 
 // claimCountdown returns a counter of what is left.

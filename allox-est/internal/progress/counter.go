@@ -56,8 +56,8 @@ func (c *counter) add(n number, at float64, line int) {
 		}
 		c.falls = append(c.falls, fall{last, next})
 	}
-	c.points = thin(append(c.points, next), pointCount)
-	c.falls = thin(c.falls, pointCount)
+	c.points = Thin(append(c.points, next), pointCount)
+	c.falls = Thin(c.falls, pointCount)
 }
 
 // pauseLeast is the least pause between two runs in one log, in seconds.
@@ -78,9 +78,9 @@ func (c *counter) restart(at float64) {
 	*c = counter{number: c.number, unit: c.unit, claim: c.claim, isWriter: c.isWriter, start: at}
 }
 
-// known returns the points of a counter whose time is known.
-func (c *counter) known() []point {
-	return slices.DeleteFunc(slices.Clone(c.points), func(p point) bool { return p.at < 0 })
+// dropUntimed returns the points whose time is known.
+func dropUntimed(points []point) []point {
+	return slices.DeleteFunc(slices.Clone(points), func(p point) bool { return p.at < 0 })
 }
 
 // isStray reports whether a number that falls belongs to no new pass, as that of the best one: it
@@ -91,8 +91,8 @@ func (c *counter) isStray(at float64) bool {
 	return len(run) > 1 && at-last.at < 0.2*(last.at-first.at)/float64(len(run)-1)
 }
 
-// thin drops every other value of the older half beyond so many.
-func thin[T any](s []T, most int) []T {
+// Thin drops every other value of the older half beyond so many.
+func Thin[T any](s []T, most int) []T {
 	if len(s) <= most {
 		return s
 	}

@@ -62,7 +62,7 @@ func (r *Reader) Candidates() []Candidate {
 		if len(c.points) < 4 || c.countsDown() || !isNamed && !(c.leads() && c.isEven()) {
 			continue
 		}
-		run := slices.DeleteFunc(slices.Clone(c.pass()), func(p point) bool { return p.at < 0 })
+		run := dropUntimed(c.pass())
 		next := Candidate{Number: c.last().value, Unit: c.unit, Counter: c.label(), Part: c.ownTotal(), weight: c.weightAs(pair)}
 		if n := len(run); n > 2 && run[n-1].at > run[n/2-1].at {
 			next.PerSecond = (run[n-1].value - run[n/2-1].value) / (run[n-1].at - run[n/2-1].at)
@@ -81,9 +81,6 @@ func (r *Reader) Candidates() []Candidate {
 	})
 	return slices.CompactFunc(found, func(a, b Candidate) bool { return a.Counter == b.Counter })
 }
-
-// name returns the unit of a candidate, or a word for it.
-func (c Candidate) name() string { return cmp.Or(c.Unit, "unit") }
 
 // String returns a candidate with its number.
 func (c Candidate) String() string { return fmt.Sprintf("%s: %.10g", c.Counter, c.Number) }

@@ -129,6 +129,29 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// TestBriefLater: a counted bar stays the run's when it becomes so fast that it would end
+// within ten seconds, until it begins again.
+func TestBriefLater(t *testing.T) {
+	r := Reader{}
+	at := 0.0
+	for i := range 60 {
+		at += 0.2
+		if i >= 20 {
+			at -= 0.19
+		}
+		r.Line(fmt.Sprintf("batch %d/64", i), at)
+		if got := r.Describe(); i > 8 && got != "batch i/64" {
+			t.Fatalf("batch %d: %q", i, got)
+		}
+	}
+	for i := range 8 {
+		r.Line(fmt.Sprintf("batch %d/64", i), at+float64(i))
+	}
+	if got := r.Describe(); got != "" {
+		t.Errorf("after the next begin: %q", got)
+	}
+}
+
 // TestBrief: a bar that would end the run within ten seconds is no forecast, since the
 // first of many looks the same; the caller, or a longer way, makes it one.
 func TestBrief(t *testing.T) {

@@ -8,7 +8,6 @@ type Mark struct {
 	Of      float64 `json:"of,omitempty"`    // 0 where the output does not say
 	Least   float64 `json:"least,omitempty"` // the fewest of all units, where Of is a maximum or may be one too many; 0 where it is sure
 	Seconds float64 `json:"seconds"`
-	Stage   string  `json:"stage,omitempty"` // of the work, in a sample that began with one
 }
 
 // Laps returns the times between marks, in seconds: from the start of a run to its

@@ -1,8 +1,11 @@
 package progress
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/foretime/foretime/shared/plural"
 )
 
 // unitsOf returns the most and the least units that a run has by a choice. The least are
@@ -66,7 +69,7 @@ func (r *Reader) countUnits(c choice) []point {
 		return whole
 	}
 	all := addParts(whole, c.inner)
-	known := len(c.counter.known())
+	known := len(dropUntimed(c.counter.points))
 	if known < fewMarks {
 		return all
 	}
@@ -169,7 +172,7 @@ func (r *Reader) Marks() []Mark {
 		marks = append(marks, Mark{Number: p.value, Of: most, Least: least, Seconds: p.at})
 	}
 	for len(marks) > keptMarks {
-		marks = thin(marks, keptMarks)
+		marks = Thin(marks, keptMarks)
 	}
 	if c.counter != nil {
 		for i := range marks {
@@ -242,13 +245,22 @@ func (r *Reader) Why() string {
 	switch {
 	case r.lines == 0 || len(r.counters) == 0:
 		return "no line has a number"
+	case len(candidates) > 0 && candidates[0].PerSecond > 0 && candidates[0].Part > 0:
+		return fmt.Sprintf("%q, at %.10g, may be one of several such loops", candidates[0].Counter, candidates[0].Number)
 	case len(candidates) > 0 && candidates[0].PerSecond > 0:
-		return fmt.Sprintf("lines count %.10g %s without a total", candidates[0].Number, Plural(candidates[0].name()))
+		return fmt.Sprintf("lines count %.10g %s without a total", candidates[0].Number, Plural(cmp.Or(candidates[0].Unit, "unit")))
 	}
 	for _, c := range r.pool() {
 		if !c.moves() && c.seen > 1 && !c.decimal {
 			return fmt.Sprintf("the number in lines like %q came %d times and does not grow", c.label(), c.seen)
 		}
+	}
+	most := 0
+	for _, c := range r.counters {
+		most = max(most, c.seen)
+	}
+	if most < fewMarks {
+		return fmt.Sprintf("%s are too few to judge: none came %d times in one form", plural.Count(r.lines, "line"), fewMarks)
 	}
 	return fmt.Sprintf("no number in %d lines grows by even steps", r.lines)
 }

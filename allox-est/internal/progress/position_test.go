@@ -75,6 +75,19 @@ func TestNoPasses(t *testing.T) {
 	}
 }
 
+// TestHighest: the greatest number of a counter need be neither its first nor its last.
+func TestHighest(t *testing.T) {
+	for _, values := range [][]float64{{9}, {1, 9}, {9, 1}, {1, 9, 4}, {-12, -3, 9, 2, 8}, {-1, 9, -8}} {
+		c := &counter{}
+		for i, v := range values {
+			c.points = append(c.points, point{value: v, line: i})
+		}
+		if got := c.highest(); got != 9 {
+			t.Errorf("%v: %v", values, got)
+		}
+	}
+}
+
 // table returns the tables of a trainer that counts in several ways, and has a clock.
 func table(rounds int) (lines []string) {
 	for i := 1; i <= rounds; i++ {

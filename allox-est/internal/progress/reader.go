@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/foretime/foretime/shared/timing"
 )
 
@@ -242,19 +244,15 @@ func (p *reports) take(line string, at, units float64) {
 		return
 	}
 	laps := out.Laps()
-	var marks []Mark
 	if p.before = p.before || at < 0; p.before { // the report's own clock is known
-		at = 0
-		for _, seconds := range laps {
-			at += seconds
-		}
+		at = floats.Sum(laps)
 	}
+	p.marks = nil
 	for k, seconds := range slices.Backward(laps) {
 		if n := float64(k); units == 0 || n <= units {
-			marks = append(marks, Mark{Number: n, Of: units, Seconds: at})
+			p.marks = append(p.marks, Mark{Number: n, Of: units, Seconds: at})
 		}
 		at -= seconds
 	}
-	slices.Reverse(marks)
-	p.marks = marks
+	slices.Reverse(p.marks)
 }

@@ -122,10 +122,46 @@ func TestWhy(t *testing.T) {
 	if why := r.Why(); why != `the number in lines like "epoch i" came 2 times and does not grow` {
 		t.Error(why)
 	}
+	r = Reader{}
+	read(&r, every("batch %d/8", 1, 6, 1)...)
+	if why := r.Why(); why != `"batch i/8", at 6, may be one of several such loops` {
+		t.Error(why)
+	}
+	r = Reader{}
+	read(&r, "1", "2", "3")
+	if why := r.Why(); why != "3 lines are too few to judge: none came 4 times in one form" {
+		t.Error(why)
+	}
 	r = Reader{Units: 9}
 	read(&r, "all is well", "and so is this")
 	if why := r.Why(); why != "no line has a number" {
 		t.Error(why)
+	}
+}
+
+// TestNamed checks the names of counters and the units of their marks.
+func TestNamed(t *testing.T) {
+	for _, tt := range []struct {
+		reader        Reader
+		lines         []string
+		counter, unit string
+	}{
+		{Reader{}, trained(1, 40, func(_, i int) string {
+			return fmt.Sprintf("TIMING: x  Wall: 1.2, %.6f hours remaining", float64(91-i)/3600)
+		}), "the log's own remaining time", "percent"},
+		{Reader{}, every("2026-03-02 12:00:%02d loss 0.5, finishes at 2026-03-02 12:01:40", 1, 40, 1), "the log's own finishing time", "percent"},
+		{Reader{Units: 9, Pattern: regexp.MustCompile(`turn (\d+)`)}, []string{"turn 1", "turn 2"}, `lines like turn (\d+)`, ""},
+		{Reader{}, []string{"all is well", "and so is this"}, "", ""},
+		{Reader{}, every("Epoch %d/20 - loss: 0.5", 1, 15, 1), "epoch i/20", "epoch"},
+		{Reader{Units: 20}, every("Epoch %d/20 - loss: 0.5", 1, 15, 1), "epoch i/20", "epoch"},
+		{Reader{}, every("Progress: %d%%", 2, 40, 2), "progress i%", "percent"},
+		{Reader{Units: 3}, []string{timing.OpenTag + "[1.0, 2.0, 2.0]" + timing.CloseTag}, "time-writer reports", ""},
+	} {
+		r := tt.reader
+		read(&r, tt.lines...)
+		if counter, unit := r.Describe(), r.Unit(); counter != tt.counter || unit != tt.unit {
+			t.Errorf("%q: %q in %q, want %q in %q", tt.lines[0], counter, unit, tt.counter, tt.unit)
+		}
 	}
 }
 

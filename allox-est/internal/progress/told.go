@@ -41,7 +41,7 @@ func (r *Reader) ends() []choice {
 	var found []choice
 	offset, hasClock := r.clockOffset()
 	for _, c := range r.spans() {
-		all := c.known()
+		all := dropUntimed(c.points)
 		recent := all
 		for len(recent) > 5 && recent[0].at < (r.times.now+r.times.begin)/2 {
 			recent = recent[1:]
@@ -83,7 +83,7 @@ func (r *Reader) spans() []*counter {
 // of the lines are none, or simulated ones.
 func (r *Reader) clockOffset() (float64, bool) {
 	for _, c := range r.spans() {
-		clock := c.known()
+		clock := dropUntimed(c.points)
 		if !c.span.clock || c.span.left || !lineHead.MatchString(c.left) || len(clock) < 3 {
 			continue
 		}

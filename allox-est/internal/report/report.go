@@ -34,9 +34,11 @@ type Report struct {
 	Devices  map[string]*Device `json:"devices"`
 	Warnings []string           `json:"warnings"` // those about a device begin with its name
 
-	order  []string
-	unsure []string // those of Warnings that are printed first
-	spec   *jobspec.Spec
+	// Unsure are those of Warnings that are printed first: the samples do not suffice.
+	Unsure []string `json:"-"`
+
+	order []string
+	spec  *jobspec.Spec
 }
 
 // Device holds the results of a job's samples on one device: an estimate, or the reason why
@@ -102,31 +104,24 @@ var clocks = []struct {
 
 // New reports on the samples of a job in a journal.
 func New(spec *jobspec.Spec, devices []string, j *journal.Journal, s estimate.Settings) *Report {
-	r := &Report{Schema: Schema, Job: spec.Name, Epochs: spec.Epochs, Unit: spec.Unit, Devices: map[string]*Device{}, Warnings: texts(j.Warnings), order: devices, spec: spec}
+	r := &Report{Schema: Schema, Job: spec.Name, Epochs: spec.Epochs, Unit: spec.Unit, Devices: map[string]*Device{}, Warnings: []string{}, order: devices, spec: spec}
+	for _, w := range j.Warnings {
+		r.Warnings = append(r.Warnings, w.Error())
+	}
 	for _, name := range devices {
-		r.Devices[name] = r.device(name, j.Of(r.key(name), journal.Sample), s)
+		r.Devices[name] = r.device(name, j.Of(r.spec.Hash(name), journal.Sample), s)
 	}
 	return r
 }
 
-// DeviceJob returns the job to estimate on a device. The error wraps estimate.ErrStages.
-func DeviceJob(spec *jobspec.Spec, device string) (estimate.Job, error) {
-	stages, err := estimate.ParseStages(spec.Stages)
-	return estimate.Job{Epochs: spec.Epochs, Unit: spec.Unit, Device: device, Stages: stages}, err
-}
-
-func (r *Report) key(device string) journal.Key {
-	return journal.Key{Job: r.spec.Hash(device), Device: device}
+// DeviceJob returns the job to estimate on a device.
+func DeviceJob(spec *jobspec.Spec, device string) estimate.Job {
+	return estimate.Job{Epochs: spec.Epochs, Unit: spec.Unit, Device: device, Stages: spec.Stages}
 }
 
 func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *Device {
 	d := &Device{SpecHash: r.spec.Hash(name)}
-	job, err := DeviceJob(r.spec, name)
-	if err != nil {
-		d.Error = err.Error()
-		return d
-	}
-	e, err := estimate.New(runs, job, s)
+	e, err := estimate.New(runs, DeviceJob(r.spec, name), s)
 	if err == nil && e.Samples < minPair && e.Segments == nil {
 		err = fmt.Errorf("%w: %d, want at least 2 for method %s", estimate.ErrTooFew, e.Samples, e.Method)
 	}
@@ -150,7 +145,7 @@ func (r *Report) device(name string, runs []journal.Run, s estimate.Settings) *D
 		r.warn(name, w.Error())
 		if errors.Is(w, estimate.ErrUnsure) {
 			d.NotEnough = true
-			r.unsure = append(r.unsure, name+": "+w.Error())
+			r.Unsure = append(r.Unsure, name+": "+w.Error())
 		}
 	}
 	return d
@@ -198,15 +193,11 @@ func (r *Report) Err() error {
 
 // Past returns, by device, the whole runs in a journal that have the job's length: of the job, or
 // of its command with other seeds and paths. Now tells where and with what the job will run.
-func Past(spec *jobspec.Spec, devices []string, j *journal.Journal, now journal.Identity) map[string][]estimate.PastTotal {
-	past := map[string][]estimate.PastTotal{}
+func Past(spec *jobspec.Spec, devices []string, j *journal.Journal, now journal.Identity) map[string][]history.Shape {
+	past := map[string][]history.Shape{}
 	for _, name := range devices {
 		earlier := history.Of(j.Runs, journal.Run{Job: spec.Hash(name), Device: name, Command: spec.Command, Identity: now})
-		for _, run := range earlier.Runs {
-			if run.Stopped == 0 && run.Units == float64(spec.Epochs) && !run.OtherMachine {
-				past[name] = append(past[name], estimate.PastTotal{Block: run.Block, Seconds: run.Seconds, SameScript: run.SameScript})
-			}
-		}
+		past[name] = earlier.Wholes(float64(spec.Epochs))
 	}
 	return past
 }
@@ -219,7 +210,7 @@ func (r *Report) Validate(j *journal.Journal) {
 			continue
 		}
 		var runs []journal.Run
-		for _, run := range j.Of(r.key(name), journal.Full) {
+		for _, run := range j.Of(r.spec.Hash(name), journal.Full) {
 			switch {
 			case run.HasFailed():
 				r.warn(name, "whole run failed: "+run.Error)
@@ -258,12 +249,4 @@ func validate(e *Estimate, runs []journal.Run) *Validation {
 		}
 	}
 	return v
-}
-
-func texts(errs []error) []string {
-	out := make([]string, len(errs))
-	for i, err := range errs {
-		out[i] = err.Error()
-	}
-	return out
 }

@@ -150,4 +150,19 @@ func TestPlots(t *testing.T) {
 	if err := chart.SVG(&b, c); err != nil || !strings.Contains(b.String(), "whole run 1") {
 		t.Error(err)
 	}
+	// A sample of a later stage lies there, and no epoch is that of all stages.
+	whole := c.(chart.Lines).Series
+	spec.Stages = jobspec.Stages{{Name: "0-50", To: 50}, {Name: "50-100", From: 50, To: 100}}
+	for i := range j.Runs {
+		if j.Runs[i].Kind == journal.Sample {
+			j.Runs[i].Stage = 50
+		}
+	}
+	if c, err = r.EpochPlot(j, "cpu"); err != nil {
+		t.Fatal(err)
+	}
+	staged := c.(chart.Lines).Series
+	if n := len(staged); n != len(whole)-1 || staged[n-1].X[0] != whole[n-1].X[0]+50 || staged[0].X[0] != whole[0].X[0] {
+		t.Errorf("%v\n%v", whole, staged)
+	}
 }

@@ -42,9 +42,6 @@ func (r *Report) Rows() []Row {
 	return rows
 }
 
-// Unsure returns the devices whose samples do not suffice, and why.
-func (r *Report) Unsure() []string { return r.unsure }
-
 // mostWarnings is the number of warnings that are shown, the most important first.
 const mostWarnings = 2
 
@@ -70,11 +67,11 @@ func (r *Report) Notes() []string {
 			say("%s: %s corrected the wall time", name, plural.Count(d.Past, "earlier whole run"))
 		}
 	}
-	shown := len(r.unsure)
+	shown := len(r.Unsure)
 	var rest []string
 	for _, warning := range r.Warnings {
 		switch {
-		case slices.Contains(r.unsure, warning):
+		case slices.Contains(r.Unsure, warning):
 		case shown < mostWarnings:
 			say("warning: %s", warning)
 			shown++

@@ -95,19 +95,15 @@ func digest(sum io.Writer, dir, word string) error {
 	return err
 }
 
-// processor returns the model of the machine's processors; empty where the kernel
-// does not say.
-func (m Machine) processor() string { return m.cpuinfo("model name") }
-
-// cpuinfo returns a field of the first processor; empty where the kernel does not say.
-func (m Machine) cpuinfo(field string) string {
+// processor returns the model of the machine's processors; empty where the kernel does not say.
+func (m Machine) processor() string {
 	f, err := os.Open(filepath.Join(m.Proc, "cpuinfo"))
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if name, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(name) == field {
+		if name, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(name) == "model name" {
 			return strings.TrimSpace(value)
 		}
 	}

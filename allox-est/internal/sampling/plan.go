@@ -54,8 +54,9 @@ const mostFailures = 2
 func (p Plan) Next(j *journal.Journal) (step Step, ok bool) {
 	least := 0
 	for _, device := range p.Devices {
-		all := j.Of(journal.Key{Job: p.Spec.Hash(device), Device: device}, journal.Sample)
-		if GivenUp(all) || hasEarlyEnd(all) {
+		all := j.Of(p.Spec.Hash(device), journal.Sample)
+		isCut := func(r journal.Run) bool { return r.Stopped != "" } // its epochs suffice
+		if GivenUp(all) || slices.ContainsFunc(all, isCut) {
 			continue
 		}
 		for _, start := range p.Spec.Starts() {
@@ -98,29 +99,23 @@ func (p Plan) done(good []journal.Run, device string) bool {
 	if p.Predict != nil {
 		f = p.Predict(good, device)
 	}
+	epochs, seconds := spent(good)
 	if !(f.Total > 0) { // the epochs are all that is known
-		return float64(spent(good)+short+long) > p.budget()*float64(p.Spec.Epochs)+1e-9
+		return float64(epochs+short+long) > p.budget()*float64(p.Spec.Epochs)+1e-9
 	}
-	return f.HalfWidth <= cmp.Or(p.Spec.Sample.Target, defaultTarget) || seconds(good)+f.cost(p.length(good)) > p.budget()*f.Total
+	return f.HalfWidth <= cmp.Or(p.Spec.Sample.Target, defaultTarget) || seconds+f.cost(p.length(good)) > p.budget()*f.Total
 }
 
 // budget returns the time of the samples on a device relative to that of the job.
 func (p Plan) budget() float64 { return cmp.Or(p.Spec.Sample.Budget, defaultBudget) }
 
-// spent adds up the epochs of runs.
-func spent(runs []journal.Run) (epochs int) {
+// spent adds up the epochs and the wall times of runs.
+func spent(runs []journal.Run) (epochs int, seconds float64) {
 	for _, r := range runs {
 		epochs += r.Epochs
+		seconds += r.Wall
 	}
-	return epochs
-}
-
-// seconds adds up the wall times of runs.
-func seconds(runs []journal.Run) (sum float64) {
-	for _, r := range runs {
-		sum += r.Wall
-	}
-	return sum
+	return epochs, seconds
 }
 
 // showsProgress reports whether a run showed its progress.
@@ -143,16 +138,11 @@ func (p Plan) length(good []journal.Run) int {
 	return short
 }
 
-// hasEarlyEnd reports whether a sample was ended early.
-func hasEarlyEnd(runs []journal.Run) bool {
-	return slices.ContainsFunc(runs, func(r journal.Run) bool { return r.Stopped != "" })
-}
-
 // First returns the samples that are certain to be made: one on each device that has
 // none, from each start.
 func (p Plan) First(j *journal.Journal) (runs, epochs int) {
 	for _, device := range p.Devices {
-		if len(j.Of(journal.Key{Job: p.Spec.Hash(device), Device: device}, journal.Sample)) == 0 {
+		if len(j.Of(p.Spec.Hash(device), journal.Sample)) == 0 {
 			n := len(p.Spec.Starts())
 			runs, epochs = runs+n, epochs+n*p.length(nil)
 		}
@@ -165,7 +155,8 @@ func usable(runs []journal.Run) []journal.Run {
 	return slices.DeleteFunc(slices.Clone(runs), func(r journal.Run) bool { return r.HasFailed() })
 }
 
-// GivenUp says that the last runs failed so often that no more are made.
+// GivenUp says that the last runs failed so often that no more are made. A run that timed
+// out would do so again.
 func GivenUp(runs []journal.Run) bool {
 	failures := 0
 	for _, r := range slices.Backward(runs) {
@@ -173,6 +164,9 @@ func GivenUp(runs []journal.Run) bool {
 			break
 		}
 		failures++
+		if r.Timeout > 0 {
+			return true
+		}
 	}
 	return failures >= mostFailures
 }

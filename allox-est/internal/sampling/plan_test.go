@@ -167,6 +167,15 @@ func TestPlanGivesUp(t *testing.T) {
 	if len(steps) != 2 || steps[0] != steps[1] {
 		t.Errorf("after one failure: %v", steps)
 	}
+	// A timeout would come again.
+	steps = follow(t, Plan{spec, []string{"cpu"}, false, predict(500)}, &journal.Journal{}, func(s Step) journal.Run {
+		r := taken(spec, s, burn{}, true)
+		r.Timeout, r.Error = 1, "timed out"
+		return r
+	})
+	if len(steps) != 1 {
+		t.Errorf("after a timeout: %v", steps)
+	}
 }
 
 // Whatever the job: lengths alternate, devices take turns, only the first sample may lie
@@ -186,14 +195,15 @@ func TestPlanInvariants(t *testing.T) {
 		steps := follow(t, p, j, take(j))
 		short, long := spec.Lengths()
 		for _, device := range p.Devices {
-			runs := j.Of(journal.Key{Job: spec.Hash(device), Device: device}, journal.Sample)
+			runs := j.Of(spec.Hash(device), journal.Sample)
 			for i, r := range runs {
 				if want := []int{long, short}[i%2]; r.Epochs != want {
 					t.Fatalf("%s: sample %d of %d epochs, want %d", device, i+1, r.Epochs, want)
 				}
 			}
-			if total := predict(epochs)(runs, device).Total; len(runs) > 1 && seconds(runs) > 1.1*p.budget()*total {
-				t.Fatalf("%s: %v s of a job of %v s and a budget of %v", device, seconds(runs), total, p.budget())
+			_, seconds := spent(runs)
+			if total := predict(epochs)(runs, device).Total; len(runs) > 1 && seconds > 1.1*p.budget()*total {
+				t.Fatalf("%s: %v s of a job of %v s and a budget of %v", device, seconds, total, p.budget())
 			}
 		}
 		cut := rapid.IntRange(0, len(steps)).Draw(t, "cut")

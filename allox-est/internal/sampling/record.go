@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sort"
-	"strings"
 	"time"
 
 	"github.com/foretime/foretime/allox-est/internal/jobspec"
@@ -44,23 +42,21 @@ func record(run *journal.Run, spec *jobspec.Spec, res *launch.Result) {
 	} else if res.Err != nil {
 		run.Error, run.Stderr = res.Reason(), res.Stderr()
 		run.Exit = -1
+		if run.Timeout > 0 {
+			run.Error += "; a longer sample.timeout gives it more time"
+		}
 		if exit := (*launch.ExitError)(nil); errors.As(res.Err, &exit) {
 			run.Exit, run.Signal = exit.Status(), int(exit.Signal)
 		}
 		return
 	}
-	if run.Device == jobspec.GPU {
-		switch res.GPU {
-		case launch.NoGPU:
-			run.Error = "ran on the CPU: no process of the job had a GPU open"
-			return
-		case launch.GPULoaded:
-			warn("a GPU library was loaded, but no process had a GPU open")
-		case launch.GPUOpen:
-			if res.GPUWatched {
-				warn("a GPU was open, but nvidia-smi showed neither memory nor work of the job on it")
-			}
-		}
+	switch {
+	case run.Device != jobspec.GPU:
+	case res.GPU == launch.NoGPU:
+		run.Error = "ran on the CPU: no process of the job had a GPU open"
+		return
+	case res.GPU == launch.GPUOpen && res.GPUWatched:
+		warn("a GPU was open, but nvidia-smi showed neither memory nor work of the job on it")
 	}
 	if err := recordLaps(run, spec, res, warn); err != nil {
 		run.Error, run.Stderr = err.Error(), res.Stderr()
@@ -70,33 +66,22 @@ func record(run *journal.Run, spec *jobspec.Spec, res *launch.Result) {
 // recordLaps takes the marks and laps from the time-writer report or from the lines.
 func recordLaps(run *journal.Run, spec *jobspec.Spec, res *launch.Result, warn func(string, ...any)) error {
 	if run.Stopped != "" {
-		recordStopped(run, spec, res)
+		recordStopped(run, res)
 		return nil
-	}
-	if spec.TimeWriter == "none" && spec.Progress.Pattern == "" {
-		return nil
-	}
-	if spec.TimeWriter == "none" || spec.Progress.Pattern != "" {
-		return recordMarks(run, spec, res, warn)
 	}
 	out, at, err := res.Output()
 	switch {
-	case err == nil:
-	case spec.TimeWriter == "required" || !errors.Is(err, timing.ErrNoTag):
-		return fmt.Errorf("time-writer report: %w", err)
-	default:
+	case spec.Progress.Pattern != "" || errors.Is(err, timing.ErrNoTag):
 		return recordMarks(run, spec, res, warn)
+	case err != nil:
+		return fmt.Errorf("time-writer report: %w", err)
 	}
 	for _, w := range out.Warnings {
 		warn("%v", w)
 	}
 	laps := out.Laps()
-	if len(laps) < 3 || len(laps) > run.Epochs+2 || spec.TimeWriter == "required" && len(laps) != run.Epochs+2 {
-		why := fmt.Errorf("time-writer report of %d laps for %d %ss, want %d", len(laps), run.Epochs, cmp.Or(spec.Unit, jobspec.Epoch), run.Epochs+2)
-		if spec.TimeWriter == "required" {
-			return why
-		}
-		warn("%v: not used", why)
+	if len(laps) < 3 || len(laps) > run.Epochs+2 {
+		warn("time-writer report of %d laps for %d %ss, want %d: not used", len(laps), run.Epochs, cmp.Or(spec.Unit, jobspec.Epoch), run.Epochs+2)
 		return nil
 	}
 	total := out.Total()
@@ -108,7 +93,7 @@ func recordLaps(run *journal.Run, spec *jobspec.Spec, res *launch.Result, warn f
 	run.Before = max(0, min(at.Seconds(), run.Wall)-total)
 	run.After = max(0, run.Wall-run.Before-total)
 	noteStop(run, float64(len(laps)-2), warn)
-	run.Marks = inStage(run.Timeline(), run, spec)
+	run.Marks = run.Timeline()
 	recordTrace(run, res)
 	return nil
 }
@@ -136,23 +121,21 @@ func recordMarks(run *journal.Run, spec *jobspec.Spec, res *launch.Result, warn 
 		warn("%s; only whole runs count", cmp.Or(res.Unmarked, fmt.Sprintf("all %d marks came at once: the job buffers its output", n)))
 		return nil
 	}
-	if run.Epochs == 0 {
-		run.Epochs = int(marks[0].Of)
-	}
+	run.Epochs = cmp.Or(run.Epochs, int(marks[0].Of))
 	if res.Stopped > 0 {
 		noteStop(run, res.Stopped, warn)
 	}
 	for i := range marks {
 		marks[i].Of = float64(run.Epochs)
 	}
-	run.Marks, run.Laps = inStage(marks, run, spec), progress.Laps(marks, run.Wall)
+	run.Marks, run.Laps = marks, progress.Laps(marks, run.Wall)
 	recordTrace(run, res)
 	return nil
 }
 
 // recordStopped takes the marks of a sample that was stopped. It ends at its last mark:
 // the teardown is unknown.
-func recordStopped(run *journal.Run, spec *jobspec.Spec, res *launch.Result) {
+func recordStopped(run *journal.Run, res *launch.Result) {
 	marks := res.Marks
 	if len(marks) < 2 || res.Unmarked != "" {
 		run.Error = run.Stopped + "; its progress is not clear: " + res.Unmarked
@@ -165,18 +148,8 @@ func recordStopped(run *journal.Run, spec *jobspec.Spec, res *launch.Result) {
 	}
 	run.Wall = last.Seconds
 	run.CPU, run.Wait = traceAt(res.Trace, time.Duration(run.Wall*float64(time.Second)))
-	run.Marks, run.Laps = inStage(marks, run, spec), progress.Laps(marks, run.Wall)
+	run.Marks, run.Laps = marks, progress.Laps(marks, run.Wall)
 	recordTrace(run, res)
-}
-
-// inStage names the stage of a sample that began with one.
-func inStage(marks []progress.Mark, run *journal.Run, spec *jobspec.Spec) []progress.Mark {
-	if starts := spec.Starts(); len(starts) > 1 && run.Kind == journal.Sample {
-		for i := range marks {
-			marks[i].Stage = strings.Fields(spec.Stages)[slices.Index(starts, run.Stage)]
-		}
-	}
-	return marks
 }
 
 // recordTrace cuts the trace of processor time and wait at the laps.

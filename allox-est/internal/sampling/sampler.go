@@ -83,7 +83,7 @@ func (s *Sampler) Full(ctx context.Context, devices []string, count int) error {
 // until makes runs until so many of their kind have succeeded, or too many failed.
 func (s *Sampler) until(ctx context.Context, step Step, count int) error {
 	for {
-		runs := s.Journal.Of(s.key(step.Device), step.Kind)
+		runs := s.Journal.Of(s.Spec.Hash(step.Device), step.Kind)
 		if GivenUp(runs) || len(usable(runs)) >= count {
 			return nil
 		}
@@ -91,10 +91,6 @@ func (s *Sampler) until(ctx context.Context, step Step, count int) error {
 			return err
 		}
 	}
-}
-
-func (s *Sampler) key(device string) journal.Key {
-	return journal.Key{Job: s.Spec.Hash(device), Device: device}
 }
 
 // make executes one run and writes it to the journal.
@@ -157,7 +153,10 @@ func (s *Sampler) execute(ctx context.Context, step Step) (*journal.Run, error) 
 		Threads: s.Spec.Device(step.Device).Threads, Epochs: step.Epochs, Stage: step.Stage,
 		Load: load, CPUs: s.Machine.CPUs, Identity: s.Identity,
 	}
-	cut := ctx.Err() != nil || errors.Is(result.Err, launch.ErrTimeout)
+	if errors.Is(result.Err, launch.ErrTimeout) {
+		run.Timeout = command.Timeout.Seconds()
+	}
+	cut := ctx.Err() != nil || run.Timeout > 0
 	switch {
 	case cut && step.Kind == journal.Sample && len(result.Marks) >= leastMarks:
 		run.Stopped = "the sample was ended early"
@@ -176,6 +175,10 @@ func (s *Sampler) command(step Step) (launch.Command, error) {
 	if err != nil {
 		return launch.Command{}, err
 	}
+	dir := s.Spec.WorkDir()
+	if info, err := os.Stat(dir); dir != "" && (err != nil || !info.IsDir()) {
+		return launch.Command{}, fmt.Errorf("dir: %s: no such directory", dir)
+	}
 	reader, err := s.Spec.Reader(step.Epochs)
 	if err != nil {
 		return launch.Command{}, err
@@ -187,7 +190,7 @@ func (s *Sampler) command(step Step) (launch.Command, error) {
 		timeout = s.Spec.Sample.Timeout
 	}
 	return launch.Command{
-		Args: args, Dir: s.Spec.WorkDir(), Env: s.Spec.Environ(s.Env), Timeout: timeout,
+		Args: args, Dir: dir, Env: s.Spec.Environ(s.Env), Timeout: timeout,
 		Reader: reader, Marked: s.Watch, Counted: s.Counted, Input: s.Input, Output: s.Output, GPU: step.Device == jobspec.GPU,
 	}, nil
 }

@@ -80,7 +80,7 @@ func TestSample(t *testing.T) {
 	if err := s.Full(t.Context(), []string{"cpu"}, 2); err != nil {
 		t.Fatal(err)
 	}
-	key := journal.Key{Job: s.Spec.Hash("cpu"), Device: "cpu"}
+	key := s.Spec.Hash("cpu")
 	if full := s.Journal.Of(key, journal.Full); len(full) != 2 || full[0].Epochs != 10 {
 		t.Errorf("whole runs %+v", full)
 	}
@@ -90,7 +90,6 @@ func TestSampleOutcomes(t *testing.T) {
 	tag := func(laps string) string {
 		return "echo '<TIME_WRITTER_OUTPUT>[" + laps + "]</TIME_WRITTER_OUTPUT>'; sleep 0.02; "
 	}
-	required := func(s *jobspec.Spec) { s.TimeWriter = "required" }
 	lines := func(s *jobspec.Spec) { s.Progress = jobspec.Progress{Pattern: `^epoch (\d+)`} }
 	const mark = `i=0; while [ $i -lt $1 ]; do i=$((i+1)); sleep 0.01; echo "epoch $i"; done; sleep 0.01`
 	tests := []struct {
@@ -101,14 +100,11 @@ func TestSampleOutcomes(t *testing.T) {
 		first        float64
 	}{
 		{name: "silent", script: "sleep 0.01", warning: "no time-writer report"},
-		{name: "silent, required", script: "exit 0", change: required, err: "time-writer report: no time-writer report"},
 		{name: "fails", script: "echo out of luck >&2; exit 3", err: "exit status 3: out of luck"},
 		{name: "other laps", script: tag("0.001"), warning: "time-writer report of 1 laps"},
-		{name: "other laps, required", script: tag("0.001"), change: required, err: "time-writer report of 1 laps"},
 		{name: "nan", script: tag("nan"), err: "not a list of finite times"},
 		{name: "forged", script: "if [ $1 = 2 ]; then " + tag("900.0, 1.0, 1.0, 1.0") + "else " + tag("900.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0") + "fi", err: "s in a run of"},
 		{name: "torn", script: "echo '<TIME_WRITTER_OUTPUT>[1.0, 2.'", err: "torn time-writer report"},
-		{name: "none wanted", script: tag("nan"), change: func(s *jobspec.Spec) { s.TimeWriter = "none" }},
 		{name: "leaves a child", script: "sleep 60 & " + tellLaps, warning: "killed 1 process that outlived the job", laps: 7},
 		{name: "marks", script: mark, change: lines, laps: 6, first: 1},
 		{name: "marks missing", script: "echo lap 1", change: lines, err: `no line matches '^epoch (\d+)'`},
@@ -119,7 +115,7 @@ func TestSampleOutcomes(t *testing.T) {
 		{name: "a line more", script: mark + "; echo 'the best was epoch 1'", laps: 6},
 		{name: "no growth", script: "echo epoch 1; sleep 0.01; echo epoch 1", warning: `the number in lines like "epoch i" came 2 times and does not grow (--pattern selects progress lines): only whole runs count`},
 		{name: "marks all at once", script: `sleep 0.3; i=0; o=; while [ $i -lt $1 ]; do i=$((i+1)); o="${o}epoch $i\n"; done; printf "$o"`, change: lines, warning: "the job buffers its output"},
-		{name: "environment", script: `[ "$GREETING" = hello ] && [ -n "$TMPDIR" ]`, change: func(s *jobspec.Spec) { s.TimeWriter = "none" }},
+		{name: "environment", script: `[ "$GREETING" = hello ] && [ -n "$TMPDIR" ]`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -137,8 +133,10 @@ func TestSampleOutcomes(t *testing.T) {
 				if (tt.warning == "by itself") != (r.Asked > r.Epochs) {
 					t.Errorf("%d epochs of %d asked for", r.Epochs, r.Asked)
 				}
-				// On a busy machine lines come together, which makes one mark of them.
-				if marks := r.Timeline(); max(r.Asked, r.Epochs) == 5 && (len(r.Laps) > tt.laps || tt.laps > 0 && len(marks) == 0 || len(r.Laps) == tt.laps && tt.laps > 0 && marks[0].Number != tt.first) {
+				// On a busy machine lines come together, which makes one mark of them, and a
+				// late first line hides that the set-up before it was short.
+				late := func(first float64) bool { return tt.first == 0 && first == 1 }
+				if marks := r.Timeline(); max(r.Asked, r.Epochs) == 5 && (len(r.Laps) > tt.laps || tt.laps > 0 && len(marks) == 0 || len(r.Laps) == tt.laps && tt.laps > 0 && marks[0].Number != tt.first && !late(marks[0].Number)) {
 					t.Errorf("%d laps, marks %v: %+v", len(r.Laps), marks, r)
 				}
 			}
@@ -152,7 +150,7 @@ func TestSampleDevices(t *testing.T) {
 	if err := sampled(t.Context(), s, []string{"gpu", "cpu"}); err != nil {
 		t.Fatal(err)
 	}
-	gpu := s.Journal.Of(journal.Key{Job: s.Spec.Hash("gpu"), Device: "gpu"}, journal.Sample)
+	gpu := s.Journal.Of(s.Spec.Hash("gpu"), journal.Sample)
 	if len(gpu) != mostFailures || gpu[0].Error != "exit status 1: no GPU code" || len(s.Journal.Runs) != mostFailures+1 {
 		t.Errorf("runs %+v", s.Journal.Runs)
 	}
@@ -190,7 +188,9 @@ func TestFindMachine(t *testing.T) {
 // count; a sample without progress does not.
 func TestSampleCutOff(t *testing.T) {
 	const script = `i=0; while [ $i -lt 8 ]; do i=$((i+1)); sleep 0.05; echo "epoch $i loss 0.5"; done; : >up; sleep 600`
-	for _, cause := range []string{"timeout", "interrupt", "interrupt without progress"} {
+	timeout := time.Second
+	for causes := []string{"timeout", "interrupt", "interrupt without progress"}; len(causes) > 0; {
+		cause := causes[0]
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		text := script
@@ -201,7 +201,7 @@ func TestSampleCutOff(t *testing.T) {
 		s := sampler(t, text, func(spec *jobspec.Spec) {
 			spec.Epochs, spec.Sample.MinEpochs = 100, []int{10, 10}
 			if cause == "timeout" {
-				spec.Sample.Timeout = time.Second
+				spec.Sample.Timeout = timeout
 			}
 		})
 		if cause == "interrupt" {
@@ -217,13 +217,18 @@ func TestSampleCutOff(t *testing.T) {
 			t.Errorf("%s: %v", cause, err)
 		}
 		runs := s.Journal.Runs
+		if cause == "timeout" && timeout < time.Minute && (len(runs) == 0 || runs[0].Epochs < 4) {
+			timeout *= 2 // the machine is slow
+			continue
+		}
+		causes = causes[1:]
 		if strings.Contains(cause, "without") {
 			if len(runs) != 0 {
 				t.Errorf("%s: %+v", cause, runs)
 			}
 			continue
 		}
-		if len(runs) == 0 || runs[0].HasFailed() || runs[0].Epochs < 4 || runs[0].Epochs > 8 || runs[0].Asked != 10 || runs[0].Stopped == "" {
+		if len(runs) == 0 || runs[0].HasFailed() || runs[0].Epochs < 4 || runs[0].Epochs > 8 || runs[0].Asked != 10 || runs[0].Stopped == "" || (runs[0].Timeout == 1) != (cause == "timeout") {
 			t.Errorf("%s: %+v", cause, runs)
 		}
 	}

@@ -9,7 +9,9 @@ import (
 // Memory is a limit of a job's memory.
 type Memory struct {
 	PeakBytes int64 `json:"peak_bytes"` // of the runs so far
-	LimitMiB  int64 `json:"limit_mib"`
+	// GPUPeak is the most by which memory in use on GPUs grew in them; 0 if that is not known.
+	GPUPeak  int64 `json:"gpu_peak_bytes,omitempty"`
+	LimitMiB int64 `json:"limit_mib"`
 	// Kill is an upper bound of the probability that a run like those exceeds the limit.
 	Kill float64 `json:"killed_probability_at_most"`
 }

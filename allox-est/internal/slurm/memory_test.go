@@ -9,9 +9,9 @@ func TestMemoryFor(t *testing.T) {
 		runs int
 		want Memory
 	}{
-		{100 << 20, 1, Memory{100 << 20, 150, 0.5}},
-		{1 << 30, 3, Memory{1 << 30, 1536, 0.25}},
-		{1, 9, Memory{1, 1, 0.1}},
+		{100 << 20, 1, Memory{PeakBytes: 100 << 20, LimitMiB: 150, Kill: 0.5}},
+		{1 << 30, 3, Memory{PeakBytes: 1 << 30, LimitMiB: 1536, Kill: 0.25}},
+		{1, 9, Memory{PeakBytes: 1, LimitMiB: 1, Kill: 0.1}},
 	} {
 		if got := MemoryFor(tt.peak, tt.runs); got != tt.want {
 			t.Errorf("%d bytes in %d runs: %+v, want %+v", tt.peak, tt.runs, got, tt.want)
