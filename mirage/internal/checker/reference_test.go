@@ -145,7 +145,7 @@ func (f *reference) ready(i int) (int64, bool) {
 	if !ok || end > f.now {
 		return 0, false
 	}
-	return max(j.Submit, end+j.Think), true
+	return max(j.Submit, end), true
 }
 
 func (f *reference) priority(i int) float64 {

@@ -30,7 +30,6 @@ func TestResume(t *testing.T) {
 		starts := map[int32]int64{}
 		s.OnStart = func(job int32, at int64) { starts[job] = at }
 		s.RunUntil(table.Jobs[rapid.IntRange(0, len(table.Jobs)-1).Draw(t, "when")].Submit)
-		var own []int
 		if rapid.Bool().Draw(t, "a service runs") {
 			n, err := s.Submit(trace.Job{Nodes: rapid.IntRange(1, table.Machine.Nodes).Draw(t, "service nodes"), Limit: 4000, End: 4000})
 			if err != nil {
@@ -40,14 +39,13 @@ func TestResume(t *testing.T) {
 			if e := s.Extra(n); e.Finished || !e.Started {
 				return // it would be pending, and nobody's own
 			}
-			own = append(own, n)
 		}
 		st := simulator.Standing{Now: s.Now()}
 		holds := map[int32]bool{}
 		for _, a := range s.Nodes().Running() {
 			holds[a.Job] = true
 			if s.IsExtra(a.Job) {
-				st.Own = append(st.Own, trace.Job{Nodes: int(a.Nodes), Submit: s.Extra(own[0]).SubmitTime(), Start: a.Start, Limit: a.Until - a.Start})
+				st.Own = append(st.Own, trace.Job{Nodes: int(a.Nodes), Submit: s.SubmitTime(a.Job), Start: a.Start, Limit: a.Until - a.Start})
 			}
 		}
 		for i, j := range table.Jobs {

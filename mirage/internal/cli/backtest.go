@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,12 +14,6 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/plural"
 )
-
-// backtested is the JSON output of mirage backtest.
-type backtested struct {
-	backtest.Report
-	Seconds float64 `json:"seconds"`
-}
 
 func newBacktestCommand(env *cli.Env) *cobra.Command {
 	s := newSettings()
@@ -42,7 +35,6 @@ for about the same size and limit.`,
 			if err := checkLevel(level); err != nil {
 				return err
 			}
-			begin := time.Now()
 			t, err := s.openWaits(env, args[0])
 			if err != nil {
 				return err
@@ -61,19 +53,19 @@ for about the same size and limit.`,
 			if err != nil {
 				return err
 			}
-			return out.Print(env, backtested{*report, time.Since(begin).Seconds()}, func(p *cli.Page) { showBacktest(p, report) })
+			return out.Print(env, *report, func(p *cli.Page) { showBacktest(p, report, level) })
 		},
 	}
 	d.flags(c)
-	c.Flags().Float64Var(&level, "level", 0.9, "level of the intervals")
+	c.Flags().Float64Var(&level, "level", 0.8, "level of the intervals")
 	c.Flags().Uint64Var(&seed, "seed", 1, "random seed")
 	s.machineFlags(c)
-	out.Flags(c, backtested{})
+	out.Flags(c, backtest.Report{})
 	cli.First(c, "from", "to", "config", "level", "json")
 	return c
 }
 
-func showBacktest(p *cli.Page, r *backtest.Report) {
+func showBacktest(p *cli.Page, r *backtest.Report, level float64) {
 	unknown := ""
 	if r.Unknown > 0 {
 		unknown = "; the log does not contain the waits of " + plural.Count(r.Unknown, "more job")
@@ -104,7 +96,7 @@ func showBacktest(p *cli.Page, r *backtest.Report) {
 		}
 		p.Line("by eighths of the jobs: error compared with the simple forecast that is best in it %s; intervals contain %s %%", strings.Join(ratios, " "), strings.Join(held, " "))
 	}
-	p.Line("intervals contain %s of the waits; mean width %v, interval score %v", cli.Text(cli.Share(r.Coverage)), lasting(r.WidthHours), lasting(r.Winkler))
+	p.Line("intervals of %g %% contain %s of the waits; mean width %v, interval score %v", 100*level, cli.Text(cli.Share(r.Coverage)), lasting(r.WidthHours), lasting(r.Winkler))
 	if r.WidthHours > 24 {
 		p.Line("the mean interval is wider than a day: one in ten of these jobs waited at most %v, one in ten at least %v", lasting(r.WaitP10Hours), lasting(r.WaitP90Hours))
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,5 +81,17 @@ func TestBatch(t *testing.T) {
 		if _, _, err := parse(bad); !errors.Is(err, slurmview.ErrOption) {
 			t.Errorf("%s: %v", bad, err)
 		}
+	}
+}
+
+// TestLastOptions: of a script with more options than an argument list holds the last of each
+// count.
+func TestLastOptions(t *testing.T) {
+	options, err := slurmview.Script("#!/bin/sh\n" + strings.Repeat("#SBATCH --comment=a -N 2 --exclusive\n", 200_000) + "#SBATCH --exclusive=user -N 3 --requeue\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := lastOptions(options), []string{"--comment=a", "--exclusive=user", "--nodes=3", "--requeue"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -21,7 +21,7 @@ func newFitCommand(env *cli.Env) *cobra.Command {
 	var nodes int
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "fit FILE",
+		Use:   "fit FILE --out FILE",
 		Short: "Find the nodes, user limit and weights that reproduce a log's waits",
 		Long: `Search for the settings of a Slurm-like scheduler that reproduce the waits of the
 jobs submitted from --from until before --to, and write them to --out. The jobs of
@@ -47,9 +47,13 @@ the search; the result is tested on it.`,
 			if err := t.CheckSize(); err != nil && nodes == 0 {
 				return cli.Usagef("%w; give it with --nodes", err)
 			}
+			grid := simulator.GridFor(t.Jobs, lo, hi)
+			if nodes > 0 {
+				grid.Nodes = []int{nodes}
+			}
 			bar := env.Progress("fit", -1)
 			defer bar.Done()
-			found, err := simulator.Search(cmd.Context(), t.Jobs, gridOf(t, lo, hi, nodes), s.Workers, func() { bar.Add(1) })
+			found, err := simulator.Search(cmd.Context(), t.Jobs, grid, s.Workers, func() { bar.Add(1) })
 			if err != nil {
 				return err
 			}
@@ -81,23 +85,6 @@ the search; the result is tested on it.`,
 	cli.First(c, "from", "to", "held-to", "out", "nodes")
 	cli.Require(c, "out")
 	return c
-}
-
-// gridOf returns the search grid. The number of nodes is fixed if it is given, or if
-// the log contains each job's nodes and a .machines file describes them.
-func gridOf(t *trace.Trace, from, to int64, nodes int) simulator.Grid {
-	completeRow := nodes == 0 && t.HasPlaces()
-	if completeRow {
-		t.OnNodes()
-	}
-	grid := simulator.GridFor(t.Jobs, from, to)
-	switch {
-	case completeRow:
-		grid.Nodes, grid.Kinds = []int{t.Size}, kindsOf(t.Machines)
-	case nodes > 0:
-		grid.Nodes = []int{nodes}
-	}
-	return grid
 }
 
 // fitted is the JSON output of mirage fit.

@@ -18,6 +18,9 @@ func TestRealExtend(t *testing.T) {
 
 // TestWhen asks a Slurm of stand-ins, and a log.
 func TestWhen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: the scripts run the same commands on shorter logs")
+	}
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("needs curl: install with apt-get install curl")
 	}
@@ -35,5 +38,8 @@ func TestWhen(t *testing.T) {
 
 // TestFirstSuccess does what the README shows first.
 func TestFirstSuccess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: the scripts run the same commands on shorter logs")
+	}
 	scripttest.Guide(t, "../../README.md", testscript.Params{})
 }

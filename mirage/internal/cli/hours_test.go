@@ -33,7 +33,7 @@ func TestWiderThanADay(t *testing.T) {
 		v := validated{Summary: validation.Summary{Figures: figures(width), Blocks: 4}}
 		b := &backtest.Report{WidthHours: width, WaitP10Hours: .5, WaitP90Hours: 40}
 		for what, got := range map[string]string{
-			"validate": shownBy(t, v.show), "backtest": shownBy(t, func(p *cli.Page) { showBacktest(p, b) }),
+			"validate": shownBy(t, v.show), "backtest": shownBy(t, func(p *cli.Page) { showBacktest(p, b, 0.8) }),
 		} {
 			if lines := strings.Count(got, "wider than a day"); lines != map[bool]int{true: 1}[want] {
 				t.Errorf("%s, %v h wide: %d lines say why in\n%s", what, width, lines, got)

@@ -1,18 +1,14 @@
 package cli
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
@@ -40,7 +36,7 @@ func (s *settings) open(env *cli.Env, path string) (*trace.Trace, error) {
 	}
 	s.warn = env.Log.Warnf
 	in := s.Log
-	o := trace.Options{Layout: in.Layout, ProcsPerNode: in.ProcsPerNode, Partition: in.Partition, Cluster: in.Cluster}
+	o := trace.Options{Layout: in.Layout, Partition: in.Partition, Cluster: in.Cluster}
 	var err error
 	if o.Unit, err = trace.ParseUnit(in.Unit); err != nil {
 		return nil, cli.Usagef("log.unit: %w", err)
@@ -77,36 +73,16 @@ func (s *settings) open(env *cli.Env, path string) (*trace.Trace, error) {
 	return t, nil
 }
 
-// openQueue replaces the queue at the end of a log by the output of squeue, as JSON or
-// in columns.
-func (s *settings) openQueue(env *cli.Env, t *trace.Trace, path string) error {
+// openQueue replaces the queue at the end of a log by the output of squeue --json.
+func openQueue(t *trace.Trace, path string) error {
 	b, err := file.ReadAll(path)
 	if err != nil {
 		return err
 	}
-	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) {
-		if t.Open, err = slurmview.OpenJobs(b, t.Unit); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		t.Sort()
-		return nil
+	if t.Open, err = slurmview.OpenJobs(b, t.Unit); err != nil {
+		return fmt.Errorf("%s: want the output of squeue --json: %w", path, err)
 	}
-	q, err := trace.Read(bytes.NewReader(b), path, trace.Options{Zone: t.Zone, Partition: s.Log.Partition, Unit: t.Unit, Queue: true})
-	if err != nil {
-		return err
-	}
-	cli.Warn(env, q.Bad)
-	cli.Warn(env, q.Warnings)
-	t.Open = q.Open
-	if q.Doubt != "" {
-		t.Doubt = strings.TrimPrefix(t.Doubt+"; "+path+": "+q.Doubt, "; ")
-		env.Doubt(t.Doubt)
-	}
-	if names := forecast.Partitions(t.Jobs); len(names) == 1 { // a queue may lack the column
-		for i := range t.Open {
-			t.Open[i].Partition = cmp.Or(t.Open[i].Partition, names[0])
-		}
-	}
+	t.Sort()
 	return nil
 }
 

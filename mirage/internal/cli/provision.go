@@ -39,23 +39,23 @@ type chainCommand struct {
 func newProvisionCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	p := &chainCommand{env: env, record: record, in: newSettings()}
 	c := &cobra.Command{
-		Use:   "provision [flags] SCRIPT [ARG...]",
+		Use:   "provision --state-dir DIR [flags] SCRIPT [ARG...]",
 		Short: "Keep a chain of service jobs running on Slurm",
 		Long: `Submit SCRIPT with sbatch, and each successor when a model or a baseline decides to,
 exactly once, for as long as this command runs. It may be stopped or killed at any
-time and started again with the same --state.
+time and started again with the same --state-dir.
 
-The --state directory holds journal.jsonl (submissions and their outcomes),
+The --state-dir directory holds journal.jsonl (submissions and their outcomes),
 history.jsonl (snapshots of the queue) and decisions.jsonl (each decision with its
 features, the distribution of the start time and the chosen handover time). Its file
 system must support locks. --model is the output of mirage validate --json, whose
 policy and settings are run and whose date is printed, or the file of a trained model,
-or one of the baselines below; fixed needs policy.lead_hours. Baselines that forecast
-use the cluster that --config describes, or else the one that the controller reports;
-with log.partition they see the queue of that partition only:
+or one of the baselines below; fixed needs policy.lead_hours. Those that forecast use the
+cluster that the controller describes; with log.partition, the others see the queue of
+that partition only:
 
 ` + policy.Baselines().Help(),
-		Example: "  mirage provision --state chain --model boost.json --set service.limit=48h --sbatch-option=--partition=gpu service.sh",
+		Example: "  mirage provision --state-dir chain --model boost.json --set service.limit=48h --slurm-option=--partition=gpu service.sh",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkMisplaced(cmd, args); err != nil {
@@ -67,9 +67,9 @@ with log.partition they see the queue of that partition only:
 	c.DisableFlagsInUseLine = true
 	f := c.Flags()
 	f.SetInterspersed(false)
-	f.StringVar(&p.state, "state", "", "directory of the chain")
+	f.StringVar(&p.state, "state-dir", "", "`directory` of the chain")
 	f.StringVar(&p.model, "model", "", "output of validate --json, model file, or a baseline: "+strings.Join(policy.Baselines().Names(), ", ")+" (default: futures)")
-	f.StringArrayVar(&p.s.Request.Options, "sbatch-option", nil, "option of sbatch, such as --partition=gpu (may be repeated)")
+	f.StringArrayVar(&p.s.Request.Options, "slurm-option", nil, "option of sbatch, such as --partition=gpu (may be repeated)")
 	f.IntVar(&p.s.Links, "services", 0, "number of services (default: no end)")
 	f.Int64Var(&p.s.Predecessor, "predecessor", 0, "running job that is the first service")
 	f.BoolVar(&p.s.NoOverlap, "no-overlap", false, "never run two services at once: submit each successor when its predecessor starts, to wait for its end (sbatch --dependency)")
@@ -80,8 +80,8 @@ with log.partition they see the queue of that partition only:
 	f.StringVar(&p.metrics, "metrics", "", "serve Prometheus metrics on this address, such as 127.0.0.1:9118")
 	p.in.flags(c)
 	p.out.Flags(c, provision.Summary{})
-	cli.First(c, "state", "model", "config", "sbatch-option", "services")
-	cli.Require(c, "state")
+	cli.First(c, "state-dir", "model", "config", "slurm-option", "services")
+	cli.Require(c, "state-dir")
 	return c
 }
 
@@ -177,9 +177,6 @@ func (p *chainCommand) settings(args []string) (err error) {
 		return p.record.Predict("handover", token, e)
 	}
 	p.s.Outcome = func(token string, hours float64) { p.record.Outcome("handover", token, hours) }
-	if p.in.describesMachine() {
-		p.s.Rules = &p.in.Config
-	}
 	p.s.Policy, err = p.policy()
 	return err
 }
@@ -262,11 +259,11 @@ func (p *chainCommand) policy() (policy.Policy, error) {
 	case err != nil:
 		return nil, err
 	case j != nil:
-		p.env.Log.Infof("policy %s, validated on %s (%s): %s of %s cost %.2f h each", name, j.Date, given, plural.Count(j.Episodes, "episode"), j.Log, j.Cost.Mean)
+		p.env.Log.Infof("policy %s, validated on %s (%s): %s of %s cost %.2f h each", name, j.Date, given, plural.Count(j.Episodes, "episode"), j.Log, j.Cost.Mean.Value)
 	default:
 		p.env.Log.Warnf("policy %s: no validation is known; mirage validate LOG --model %s --json > FILE tests it, and provision --model FILE runs what was tested", name, name)
 	}
-	p.s.Live = d.forecasts && p.s.Rules == nil
+	p.s.Forecasts = d.forecasts
 	p.s.KeepPlace = d.forecasts && d.trained == nil
 	return d.Policy, nil
 }

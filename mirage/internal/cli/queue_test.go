@@ -77,6 +77,9 @@ func queued(jobs []trace.Job, at int64) string {
 // said, gives the answer of the finished log. Without the rows of those that wait and
 // run the answer is another one, and says so.
 func TestQueueOfTheMoment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	jobs, dir := busy(330), t.TempDir()
 	answer := func(at int64, texts ...string) *forecast.Answer {
 		t.Helper()

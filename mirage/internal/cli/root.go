@@ -15,7 +15,7 @@ func New(env *cli.Env) *cobra.Command {
 		Use:   "mirage",
 		Short: "Predict queue waits, and submit the successor of a service in time",
 		Example: `  mirage when --job-gpus 2 --job-limit 4h
-  mirage provision --state chain service.sh`,
+  mirage provision --state-dir chain service.sh`,
 	}
 	env.Companions = companions
 	record := cli.NewRecord(env, root)
@@ -35,16 +35,12 @@ func New(env *cli.Env) *cobra.Command {
 	return root
 }
 
-// companions returns the files that a command reads in addition to path: those in a
-// directory, and the .machines files next to a log.
+// companions returns the files in a directory, which a command reads in its place.
 func companions(path string) []string {
-	pattern := filepath.Join(filepath.Dir(path), "*.machines")
-	switch info, err := os.Stat(path); {
-	case err != nil:
-		return nil
-	case info.IsDir():
-		pattern = filepath.Join(path, "*")
+	entries, _ := os.ReadDir(path) // a file has none
+	var all []string
+	for _, e := range entries {
+		all = append(all, filepath.Join(path, e.Name()))
 	}
-	all, _ := filepath.Glob(pattern) // a directory that is a pattern has none
 	return all
 }

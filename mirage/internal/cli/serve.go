@@ -78,7 +78,7 @@ Without a log, the live Slurm is queried, at most once per --refresh. cpus, gpus
 memory (MB) and exclusive=true then give the job's resources on its nodes. Predicted
 and actual starts of new jobs are recorded and correct the intervals. If Slurm does
 not answer, the reply is status 502 with the cause.`,
-		Example: `  mirage serve sacct.log --set log.zone=UTC --addr 127.0.0.1:7002
+		Example: `  mirage serve sacct.log --set log.zone=UTC --address 127.0.0.1:7002
   mirage serve --refresh 10s --token-file token`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -98,7 +98,7 @@ not answer, the reply is status 502 with the cause.`,
 	env.LogFormat(c)
 	c.Flags().StringVar(&tokenFile, "token-file", "", "file with the bearer token that clients must send (default: $MIRAGE_TOKEN, or no token)")
 	c.Flags().DurationVar(&every, "refresh", 5*time.Second, "maximum age of the snapshot of a live Slurm")
-	cli.First(c, "addr", "config", "refresh", "level", "token-file")
+	cli.First(c, "address", "config", "refresh", "level", "token-file")
 	return c
 }
 
@@ -108,7 +108,12 @@ func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.
 		return nil, err
 	}
 	if len(args) == 0 {
-		s := &watched{env: env, w: w, every: every, metrics: m}
+		for _, name := range []string{"config", "set"} {
+			if w.flags.Changed(name) {
+				return nil, cli.Usagef("--%s: settings describe the cluster of a log; a live Slurm describes its own", name)
+			}
+		}
+		s := &watched{w: w, every: every, metrics: m}
 		_, err := s.fresh(ctx)
 		if errors.Is(err, slurmview.ErrCommand) {
 			err = fmt.Errorf("no log given, and Slurm does not answer: %w", err)

@@ -250,8 +250,8 @@ esac`,
 	env.State = dir
 	w := &when{in: newSettings(), level: .8, record: cli.NewRecord(env, &cobra.Command{Use: "mirage"})}
 	metrics := newServeMetrics()
-	watch := &watched{env: env, w: w, every: time.Hour, metrics: metrics}
-	s := &serve{env: watch.env, token: func() string { return "" }, metrics: metrics, source: watch}
+	watch := &watched{w: w, every: time.Hour, metrics: metrics}
+	s := &serve{env: env, token: func() string { return "" }, metrics: metrics, source: watch}
 	h := s.handler()
 	for url, want := range map[string]int{"/when?gpus=2": 200, "/when?gpus=5": 400, "/when?nodes=1&cpus=4&memory=100": 200, "/when?exclusive=true": 200, "/when?exclusive=perhaps": 400, "/when?gpus=-1": 400} {
 		if r, v := get(t, h, url, ""); r.StatusCode != want {

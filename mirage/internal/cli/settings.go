@@ -41,13 +41,12 @@ type settings struct {
 
 // logSettings say how a log is read.
 type logSettings struct {
-	Layout       trace.Layout `json:"layout" help:"mirage, swf, json or sacct (default: from the content)"`
-	Zone         string       `json:"zone" help:"time zone of wall-clock times and of dates (default: America/Chicago for the Mirage layouts, else UTC)"`
-	Partition    string       `json:"partition" help:"use only the jobs of this partition"`
-	Cluster      string       `json:"cluster" help:"use only the jobs of this cluster, of a log of several"`
-	ProcsPerNode int          `json:"procs_per_node" help:"processors per node of an SWF log (default: from its header, or 1)"`
-	Unit         string       `json:"unit" help:"unit in which jobs of a sacct log are counted: nodes, or cpus or gpus from AllocTRES"`
-	Before       string       `json:"before" help:"ignore jobs submitted on that day or later"`
+	Layout    trace.Layout `json:"layout" help:"mirage, swf, json or sacct (default: from the content)"`
+	Zone      string       `json:"zone" help:"time zone of wall-clock times and of dates (default: America/Chicago for the Mirage layouts, else UTC)"`
+	Partition string       `json:"partition" help:"use only the jobs of this partition"`
+	Cluster   string       `json:"cluster" help:"use only the jobs of this cluster, of a log of several"`
+	Unit      string       `json:"unit" help:"unit in which jobs of a sacct log are counted: nodes, or cpus or gpus from AllocTRES"`
+	Before    string       `json:"before" help:"ignore jobs submitted on that day or later"`
 }
 
 // serviceSettings describe the jobs of a service.
@@ -147,12 +146,6 @@ func (s *settings) config(t *trace.Trace) (simulator.Config, error) {
 	} else if counted && c.Unit != t.Unit || !counted && c.Unit != "" && c.Unit != trace.Nodes {
 		return c, cli.Usagef("--config: the cluster is counted in %s, the log in %s: see log.unit", cmp.Or(c.Unit, trace.Nodes), t.Unit)
 	}
-	if s.nodes == 0 && !s.describesMachine() && t.HasPlaces() {
-		c.Kinds = kindsOf(t.Machines)
-	}
-	if len(c.Kinds) > 0 {
-		t.OnNodes()
-	}
 	switch {
 	case s.nodes != 0 && len(c.Kinds) > 0:
 		return c, cli.Usagef("--nodes: not possible with the node kinds of --config")
@@ -174,14 +167,6 @@ func (s *settings) config(t *trace.Trace) (simulator.Config, error) {
 		s.warn("the log has %d %s in use at once, but the cluster has %d", peak, t.Unit, c.Nodes)
 	}
 	return c, nil
-}
-
-// kindsOf returns the node kinds of the .machines file next to a log.
-func kindsOf(machines []trace.Machines) (kinds []cluster.Kind) {
-	for _, g := range machines {
-		kinds = append(kinds, cluster.Kind{Name: g.Name, Nodes: g.Nodes, CPUs: g.CPUs, MemoryMB: g.MemoryMB, Partitions: []string{g.Name}})
-	}
-	return kinds
 }
 
 // service returns the service of the settings. before are the jobs before the first
@@ -260,7 +245,7 @@ func (s *span) Set(text string) error {
 }
 
 // Type returns the name of the type in the help.
-func (s *span) Type() string { return "time" }
+func (s *span) Type() string { return "duration" }
 
 // UnmarshalJSON parses a setting.
 func (s *span) UnmarshalJSON(b []byte) error {
@@ -292,10 +277,11 @@ func seconds(s string) (int64, error) {
 	return n*86400 + int64(d.Seconds()), nil
 }
 
-// checkLevel returns an error unless a level of intervals is between 0 and 1.
+// checkLevel returns an error unless a level of intervals is between 0 and 1, and not so near
+// to one of them that nothing seen could tell it.
 func checkLevel(level float64) error {
-	if !(level > 0 && level < 1) {
-		return cli.Usagef("--level: %v, want a number between 0 and 1", level)
+	if !(level >= 0.01 && level <= 0.999) {
+		return cli.Usagef("--level: %v, want a number between 0 and 1: from 0.01 to 0.999", level)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +17,6 @@ import (
 type simulated struct {
 	simulator.Metrics
 	ClassMedian float64 `json:"class_median_mae_hours"`
-	WallSeconds float64 `json:"wall_seconds"`
 	unknown     bool    // the log has no waits to compare with
 }
 
@@ -58,7 +56,6 @@ jobs of that span before --from fill it. They are written to --out but not count
 }
 
 func (s *simulate) run(ctx context.Context, path string) error {
-	begin := time.Now()
 	t, w, err := s.in.workload(s.env, path, s.d, s.history)
 	if err != nil {
 		return err
@@ -76,7 +73,7 @@ func (s *simulate) run(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	answer := simulated{result.MetricsBetween(lo, hi), backtest.ClassMedian(t.Jobs, lo, hi), time.Since(begin).Seconds(), false}
+	answer := simulated{result.MetricsBetween(lo, hi), backtest.ClassMedian(t.Jobs, lo, hi), false}
 	if answer.Rejected > 0 {
 		s.env.Log.Warnf("%s rejected: more than the %s of the cluster needed", plural.Count(answer.Rejected, "job"), plural.Count(w.Config.Nodes, "node"))
 	}
@@ -101,7 +98,6 @@ func (s simulated) show(p *cli.Page) {
 	t.Add("bounded slowdown", s.BoundedSlowdown)
 	t.Add("utilisation", s.Utilisation)
 	t.Add("makespan (days)", s.MakespanDays)
-	t.Add("wall time (s)", s.WallSeconds)
 }
 
 // simulateWithProgress runs Workload.Simulate with a progress bar.

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/shared/cli"
@@ -76,7 +75,6 @@ func endsWithNewline(path string) bool {
 // watched answers from a live Slurm, which is queried at most once per interval, even
 // after an error.
 type watched struct {
-	env     *cli.Env
 	w       *when
 	every   time.Duration
 	metrics *serveMetrics
@@ -129,7 +127,8 @@ func submitter(q forecast.Question) forecast.Question {
 func (s *watched) fresh(ctx context.Context) (*slurmview.View, error) {
 	if s.seen.IsZero() || time.Since(s.seen) >= s.every {
 		before := s.view
-		s.view, s.err = s.w.snapshot(context.WithoutCancel(ctx), &slurmview.Client{Runner: slurmview.Exec{}})
+		client := &slurmview.Client{Runner: slurmview.Exec{}}
+		s.view, s.err = client.Look(context.WithoutCancel(ctx), time.Now(), slurmview.Sight{Days: slurmview.AnswerDays})
 		s.seen = time.Now()
 		if before != nil && s.err == nil {
 			s.learn(before, s.view)
@@ -170,18 +169,6 @@ func (s *watched) learn(before, now *slurmview.View) {
 			s.asked[j.ID] = awaited{before.Now, expected.Wait}
 		}
 	}
-}
-
-// snapshot returns a snapshot of the live Slurm.
-func (w *when) snapshot(ctx context.Context, client *slurmview.Client) (*slurmview.View, error) {
-	if err := w.in.load(); err != nil {
-		return nil, err
-	}
-	var rules *cluster.Rules
-	if w.in.source.Given("scheduler") {
-		rules = &w.in.Rules
-	}
-	return client.Look(ctx, time.Now(), slurmview.Sight{Rules: rules, Days: slurmview.AnswerDays})
 }
 
 // started is the question under which starts on a live Slurm are recorded.

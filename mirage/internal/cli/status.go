@@ -22,7 +22,7 @@ func newStatusCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "status DIR",
 		Short:   "Show the state of a service chain",
-		Long:    "Show the services of a chain from DIR, the --state directory of provision.",
+		Long:    "Show the services of a chain from DIR, the --state-dir directory of provision.",
 		Example: "  mirage status chain",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -68,8 +68,13 @@ func showStatus(p *cli.Page, l *provision.Ledger) {
 			state = "ended"
 		case k.Started:
 			state = "running"
+		case k.Gone != 0:
+			state = "requeued"
 		}
 		t.Add(k.Number, k.Job, state, at(k.Start), at(k.End))
+	}
+	for _, k := range l.Extra() {
+		p.Line("job %d was requeued after its successor had started: two services run at once unless you end it by scancel %d", k.Job, k.Job)
 	}
 	for _, job := range statusOf(l).Queued {
 		p.Line("job %d is queued; scancel %d removes it", job, job)

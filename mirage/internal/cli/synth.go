@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"io"
 	"time"
 
@@ -19,14 +18,13 @@ import (
 const synthUserLimit = 8
 
 func newSynthCommand(env *cli.Env) *cobra.Command {
-	in := newSettings()
 	var answer cli.Output
 	var start, out string
 	var jobs, nodes int
 	var days, utilisation float64
 	var seed uint64
 	c := &cobra.Command{
-		Use:   "synth",
+		Use:   "synth --out FILE",
 		Short: "Generate a synthetic log",
 		Long: `Generate a log, in the layout of the published Mirage logs, whose jobs follow the
 distributions of the Lonestar6 A100 queue. The waits come from a simulated Slurm with
@@ -34,12 +32,9 @@ distributions of the Lonestar6 A100 queue. The waits come from a simulated Slurm
 		Args:    cobra.NoArgs,
 		Example: "  mirage log synth --days 28 --nodes 75 --seed 1 --out month.log",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := in.load(); err != nil {
-				return err
-			}
-			zone, err := time.LoadLocation(cmp.Or(in.Log.Zone, trace.DefaultZone))
+			zone, err := time.LoadLocation(trace.DefaultZone)
 			if err != nil {
-				return cli.Usagef("log.zone: %w", err)
+				return err
 			}
 			t := &trace.Trace{Zone: zone, Layout: trace.Mirage}
 			s := synth.Settings{Jobs: jobs, Days: days, Zone: t.Zone, MaxNodes: nodes, Seed: seed}
@@ -83,11 +78,10 @@ distributions of the Lonestar6 A100 queue. The waits come from a simulated Slurm
 			return answer.Print(env, stats, stats.show)
 		},
 	}
-	in.flags(c)
 	f := c.Flags()
 	f.IntVar(&jobs, "jobs", 0, "number of jobs")
 	f.Float64Var(&days, "days", 0, "number of days (default: 28, or as many as --jobs need)")
-	f.StringVar(&start, "start", "2023-01-01", "first day")
+	f.StringVar(&start, "start", "2023-01-01", "first day, a `date`")
 	f.IntVar(&nodes, "nodes", 75, "nodes of the simulated cluster; larger jobs are not generated")
 	f.Float64Var(&utilisation, "utilisation", 0, "submitted work as a fraction of the cluster's capacity (default: from the distributions)")
 	f.Uint64Var(&seed, "seed", 1, "random seed")

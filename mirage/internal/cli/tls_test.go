@@ -25,7 +25,7 @@ func TestServeOverTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	cmd := exec.CommandContext(ctx, "mirage", "serve", log, "--addr", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key, "--token-file", token)
+	cmd := exec.CommandContext(ctx, "mirage", "serve", log, "--address", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key, "--token-file", token)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {

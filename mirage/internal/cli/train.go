@@ -15,27 +15,19 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
-// trainedModel is the answer of train.
-type trainedModel struct {
-	model.Report
-	Seconds float64 `json:"wall_seconds"`
-}
-
 func newTrainCommand(env *cli.Env) *cobra.Command {
 	var kind, path, until string
 	var s model.Settings
 	var e episodes
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "train LOG|DIR...",
+		Use:   "train LOG|DIR... --out FILE",
 		Short: "Train a model of a successor's wait from a log",
 		Long: `Train a model that predicts how long a successor will wait.
 
-From a log, service pairs from --start on are simulated on its queue, and the state at
-each decision and its outcome are kept in the directory OUT.samples; after an
-interruption, the same command continues. Instead of a log, give one or more
-directories of samples written by mirage generate. The later part of each set of
-samples tests the model.
+From a log, service pairs from --start on are simulated on its queue. Instead of a log,
+give one or more directories of samples written by mirage generate. The later part of
+each set of samples tests the model.
 
 Kinds of models:
 
@@ -63,27 +55,10 @@ Kinds of models:
 			if err != nil {
 				return cli.Usagef("--model: %w", err)
 			}
-			if info, err := os.Stat(args[0]); len(args) == 1 && err == nil && !info.IsDir() {
-				if e.start == "" {
-					return cli.Usagef("%s is a log: give the begin of its first episode by --start", args[0])
-				}
-				dir := path + ".samples"
-				if _, err := e.generate(cmd.Context(), env, args[0], dir, samplesProbes); err != nil {
-					return err
-				}
-				args[0] = dir
-			} else if err == nil {
-				for _, name := range []string{"start", "episodes", "interval", "history", "nodes"} {
-					if cmd.Flags().Changed(name) {
-						return cli.Usagef("--%s: not possible with directories of samples", name)
-					}
-				}
-			}
-			sets, err := loadSamples(env, args)
+			sets, err := e.sets(cmd, env, args)
 			if err != nil {
 				return err
 			}
-			begin := time.Now()
 			s.Threads = runtime.GOMAXPROCS(0) // does not change the model
 			trained, report, err := model.Train(cmd.Context(), kind, learner, sets, s)
 			if err != nil {
@@ -92,7 +67,7 @@ Kinds of models:
 			if err := trained.Save(path); err != nil {
 				return err
 			}
-			return out.Print(env, trainedModel{report, time.Since(begin).Seconds()}, func(p *cli.Page) {
+			return out.Print(env, report, func(p *cli.Page) {
 				p.Line("%s (%s): %d training samples, %d test samples, %d not used", report.Model, report.Detail, report.Rows, report.HeldOutRows, report.LeftOut)
 				p.Line("mean absolute error %v for a mean wait of %v, Spearman %s; submits at an expected reward of at least %v",
 					lasting(report.MAEHours), lasting(report.MeanHours), cli.Text(report.Spearman), lasting(report.FromHours))
@@ -108,24 +83,33 @@ Kinds of models:
 	f.Float64Var(&s.OverlapCost, "overlap-cost", 1, "cost of an hour of overlap in hours of interruption")
 	f.Uint64Var(&s.Seed, "seed", 1, "random seed")
 	e.flags(c, 684, 4*3600)
-	out.Flags(c, trainedModel{})
+	out.Flags(c, model.Report{})
 	cli.First(c, "model", "out", "until", "overlap-cost", "seed")
 	cli.Require(c, "out")
 	return c
 }
 
-// loadSamples reads directories of samples, reduced to a summary.
-func loadSamples(env *cli.Env, dirs []string) ([]*samples.Set, error) {
-	bar := env.Progress("read samples", int64(len(dirs)))
-	defer bar.Done()
-	var sets []*samples.Set
-	for _, dir := range dirs {
-		set, err := samples.Load(dir, model.Reduce)
+// sets returns the samples that a log generates, or those of directories.
+func (e *episodes) sets(cmd *cobra.Command, env *cli.Env, paths []string) (sets []*samples.Set, err error) {
+	info, err := os.Stat(paths[0])
+	if len(paths) == 1 && err == nil && !info.IsDir() {
+		if e.start == "" {
+			return nil, cli.Usagef("%s is a log: give the begin of its first episode by --start", paths[0])
+		}
+		set, err := e.generate(cmd.Context(), env, paths[0], samplesProbes)
+		return []*samples.Set{set}, err
+	}
+	for _, name := range []string{"start", "episodes", "interval", "history", "nodes"} {
+		if cmd.Flags().Changed(name) && err == nil {
+			return nil, cli.Usagef("--%s: not possible with directories of samples", name)
+		}
+	}
+	for _, dir := range paths {
+		set, err := samples.Load(dir)
 		if err != nil {
 			return nil, err
 		}
 		sets = append(sets, set)
-		bar.Add(1)
 	}
 	return sets, nil
 }

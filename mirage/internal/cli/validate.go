@@ -46,7 +46,7 @@ type validate struct {
 func newValidateCommand(env *cli.Env) *cobra.Command {
 	v := &validate{env: env}
 	c := &cobra.Command{
-		Use:   "validate FILE",
+		Use:   "validate FILE --start DATE",
 		Short: "Test a model or a baseline on episodes it has not seen",
 		Long: `Simulate service pairs on the queue of a log, let a policy decide every ten minutes
 whether to submit the successor, and compare with submitting it after the predecessor
@@ -110,73 +110,53 @@ func (v *validate) run(ctx context.Context, path string) (err error) {
 		Summary: validation.Summarise(played, reactive, v.plan, v.cost),
 	}
 	if v.compare {
-		if err := v.versus(&result, names[1:], validation.Blocks(v.plan, reactive)); err != nil {
-			return err
-		}
+		v.versus(&result, names[1:], validation.Blocks(v.plan, reactive))
 	}
-	result.Seconds = time.Since(begin).Seconds()
 	return v.out.Print(v.env, result, result.show)
 }
 
-// play simulates the named policies and reactive, the oracle separately. It returns the
-// settings of the first.
+// play simulates the named policies and reactive. It returns the settings of the model.
 func (v *validate) play(ctx context.Context, names []string) (settings map[string]any, err error) {
 	v.played = map[string][]validation.Played{}
-	player := v.player()
-	if player != nil {
-		played, err := v.walk(ctx, v.model, player)
+	apart := map[string]validation.Player{oracle: validation.Oracle(v.cost), array: validation.InTurn}
+	var together []string
+	var policies []policy.Policy
+	for _, name := range append(names, "reactive") {
+		if player, found := apart[name]; found {
+			if err := v.walk(ctx, []string{name}, player); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		d, err := v.e.decider(name, v.overlap, oracle, array)
 		if err != nil {
 			return nil, err
 		}
-		v.played[v.model] = played[0]
-		names = names[1:]
+		if d.trained != nil {
+			v.doubt(d.trained)
+		}
+		if name == v.model {
+			settings = d.settings
+		}
+		together, policies = append(together, name), append(policies, d.Policy)
 	}
-	policies, all, err := v.policies(names)
-	if err != nil {
-		return nil, err
-	}
-	names = append(slices.Clone(names), "reactive")
-	played, err := v.walk(ctx, strings.Join(names, ", "), validation.With(append(policies, policy.Fixed{})...))
-	if err != nil {
-		return nil, err
-	}
-	for i, name := range names {
-		v.played[name] = played[i]
-	}
-	if player == nil {
-		settings = all[0]
-	}
-	return settings, nil
+	return settings, v.walk(ctx, together, validation.With(policies...))
 }
 
-// player returns the player of a model that is no policy; nil for the others.
-func (v *validate) player() validation.Player {
-	switch v.model {
-	case oracle:
-		return validation.Oracle(v.cost)
-	case array:
-		return validation.InTurn
-	}
-	return nil
-}
-
-func (v *validate) walk(ctx context.Context, what string, p validation.Player) ([][]validation.Played, error) {
-	bar := v.env.Progress(what, int64(v.plan.Episodes))
+// walk plays the episodes, and keeps the outcomes of each name.
+func (v *validate) walk(ctx context.Context, names []string, p validation.Player) error {
+	bar := v.env.Progress(strings.Join(names, ", "), int64(v.plan.Episodes))
 	defer bar.Done()
-	played, err := v.episodes(v.plan, bar).Play(ctx, p)
-	for _, of := range played {
-		for i := range of {
+	played, err := validation.Episodes{Workload: v.w, Plan: v.plan, Workers: v.e.Workers, Progress: func() { bar.Add(1) }}.Play(ctx, p)
+	for i, of := range played {
+		for k := range of {
 			if v.release {
-				of[i].Outcome = of[i].Release()
+				of[k].Outcome = of[k].Release()
 			}
 		}
+		v.played[names[i]] = of
 	}
-	return played, err
-}
-
-// episodes returns the episodes of a plan, with a progress bar.
-func (v *validate) episodes(plan samples.Plan, bar *cli.Progress) validation.Episodes {
-	return validation.Episodes{Workload: v.w, Plan: plan, Workers: v.e.Workers, Progress: func() { bar.Add(1) }}
+	return err
 }
 
 // Players that are no policies: oracle tries every decision, because it knows the future, and
@@ -185,21 +165,6 @@ const (
 	oracle = "oracle"
 	array  = "array"
 )
-
-// policies returns the named policies and their settings.
-func (v *validate) policies(names []string) (policies []policy.Policy, settings []map[string]any, err error) {
-	for _, name := range names {
-		d, err := v.e.decider(name, v.overlap, oracle, array)
-		if err != nil {
-			return nil, nil, err
-		}
-		if d.trained != nil {
-			v.doubt(d.trained)
-		}
-		policies, settings = append(policies, d.Policy), append(settings, d.settings)
-	}
-	return policies, settings, nil
-}
 
 // doubt warns if a model was trained on the test episodes, or for another service.
 func (v *validate) doubt(m *model.Model) {
@@ -224,14 +189,11 @@ func rivals() (names []string) {
 
 // versus compares the model with the rivals, episode by episode, and says whether it
 // beats the best of them.
-func (v *validate) versus(result *validated, others []string, blocks []int) error {
+func (v *validate) versus(result *validated, others []string, blocks []int) {
 	result.Versus = map[string]validation.Paired{}
 	best, least := "", 0.0
 	for _, name := range others {
-		paired, err := validation.Compare(validation.Costs(v.played[v.model], v.cost), validation.Costs(v.played[name], v.cost), blocks)
-		if err != nil {
-			return err
-		}
+		paired := validation.Compare(validation.Costs(v.played[v.model], v.cost), validation.Costs(v.played[name], v.cost), blocks)
 		result.Versus[name] = paired
 		if cost := result.CostHours.Mean.Value - paired.Difference.Value; best == "" || cost < least {
 			best, least = name, cost
@@ -245,12 +207,11 @@ func (v *validate) versus(result *validated, others []string, blocks []int) erro
 	default:
 		result.Verdict = fmt.Sprintf("%s does not beat the baselines: no difference to %s is shown", v.model, best)
 	}
-	return nil
 }
 
 func (r validated) show(p *cli.Page) {
 	p.Line("%s%s", r.Model, formatSettings(r.Settings))
-	t := p.Table("load", "episodes", "interruption (h)", "p50", "p90", "overlap (h)", "p90", "no interruption", "reduction", "cost (h)", "wasted node-hours")
+	t := p.Table("load", "episodes", "interruption (h)", "p50 (h)", "p90 (h)", "overlap (h)", "p90 (h)", "no interruption", "reduction", "cost (h)", "wasted node-hours")
 	explain := false // some interval is wider than a day
 	add := func(name string, f validation.Figures) {
 		i, o := f.InterruptionHours, f.OverlapHours
@@ -264,11 +225,7 @@ func (r validated) show(p *cli.Page) {
 			add(string(load), f)
 		}
 	}
-	worth := ""
-	if r.EffectiveEpisodes > 0 {
-		worth = fmt.Sprintf("; effective sample size of the cost %.0f", r.EffectiveEpisodes)
-	}
-	p.Line("%s in %s of time without overlap%s", plural.Count(r.Episodes, "episode"), plural.Count(r.Blocks, "span"), worth)
+	p.Line("%s in %s of time without overlap", plural.Count(r.Episodes, "episode"), plural.Count(r.Blocks, "span"))
 	against := func(name string, v validation.Paired) {
 		p.Line("compared with %s: %v, p %.2g: %s", name, wait(v.Difference), v.P, v.Verdict)
 		explain = explain || wide(v.Difference)

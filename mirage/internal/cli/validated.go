@@ -11,6 +11,7 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/plural"
+	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // subject identifies a validation: its policy, log, date, costs and service.
@@ -30,7 +31,6 @@ type validated struct {
 	validation.Summary
 	Versus  map[string]validation.Paired `json:"versus,omitempty"`
 	Verdict string                       `json:"verdict,omitempty"`
-	Seconds float64                      `json:"wall_seconds"`
 }
 
 // judged is the part of a validation's JSON output that provision uses.
@@ -38,7 +38,7 @@ type judged struct {
 	subject
 	Episodes int `json:"episodes"`
 	Cost     *struct {
-		Mean float64 `json:"mean"`
+		Mean uncertainty.Prediction `json:"mean"`
 	} `json:"cost_hours"`
 }
 

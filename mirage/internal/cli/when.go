@@ -51,7 +51,6 @@ func (w *when) cache(env *cli.Env) *forecast.Cache {
 		Dir:     filepath.Join(env.Cache, "foretime", "mirage"),
 		Program: fmt.Sprint(info.Size(), info.ModTime().UnixNano()),
 		Warn:    func(err error) { env.Log.Debug(err) },
-		Now:     time.Now,
 	}
 }
 
@@ -87,6 +86,23 @@ func batchValues(options []string) (map[string]string, error) {
 	values := map[string]string{}
 	f.Visit(func(f *pflag.Flag) { values[f.Name] = f.Value.String() })
 	return values, nil
+}
+
+// lastOptions returns options of sbatch with only the last of each name, sorted: a script may have
+// more of them than an argument list holds.
+func lastOptions(options []string) (last []string) {
+	values, _ := batchValues(options) // describe has checked them
+	for _, o := range slurmview.BatchOptions() {
+		value, given := values[o.Name]
+		switch {
+		case given && o.Switch && value == "yes":
+			last = append(last, "--"+o.Name)
+		case given:
+			last = append(last, "--"+o.Name+"="+value)
+		}
+	}
+	slices.Sort(last)
+	return last
 }
 
 // script takes a batch script out of the arguments and returns sbatch's options: of its
@@ -159,12 +175,11 @@ queue and the run times of recent jobs. The job is that of SCRIPT, a batch scrip
 #SBATCH lines, and of sbatch's own options (-N 2, --time=4:00:00, --gres=gpu:a100:1,
 --constraint, --reservation, --array); or, with --job, one that waits in the queue. The
 start that sbatch --test-only predicts, or for a queued job squeue --start, is shown for
-comparison. With --config, the rules of that file replace Slurm's own priorities.
+comparison.
 
 With an accounting log, "now" is the end of the log, or --at. Jobs pending or running
 at its end are its rows without a start or an end, as sacct prints them, or those of
-QUEUE: the output of squeue --json, or of squeue with the columns JOBID, USER, STATE,
-SUBMIT_TIME, START_TIME, TIME_LIMIT and NODES.`,
+QUEUE, the output of squeue --json.`,
 		Example: `  mirage when ls6-a100.log --at 2023-02-10T12:00 --job-nodes 4 --job-limit 12h --user 00312 --by 2023-02-11
   mirage when sacct.txt squeue.json --job-nodes 2 --job-limit 4h
   mirage when --job-gpus 2 --job-limit 4h
@@ -188,7 +203,6 @@ SUBMIT_TIME, START_TIME, TIME_LIMIT and NODES.`,
 	w.addFlags(c)
 	out.Flags(c, forecast.Answer{})
 	batchFlags(f)
-	w.flags = f
 	cli.First(c, "job-nodes", "job-limit", "at", "by", "json")
 	return c
 }
@@ -222,7 +236,7 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q foreca
 	if err != nil && !stuck || len(args) > 0 || q.Queued != "" {
 		return a, err
 	}
-	testOptions := options
+	testOptions := lastOptions(options)
 	if q.Batch == nil {
 		asked := q.Job()
 		testOptions = slurmview.ShapeOptions(&asked)
@@ -244,6 +258,7 @@ func (w *when) answer(ctx context.Context, env *cli.Env, args []string, q foreca
 // addFlags adds the settings and --level.
 func (w *when) addFlags(c *cobra.Command) {
 	w.in.flags(c)
+	w.flags = c.Flags()
 	c.Flags().BoolVar(&w.uncached, "no-cache", false, "do not keep what is learnt from a log in the user's cache directory")
 	c.Flags().Float64Var(&w.level, "level", 0.8, "level of the interval")
 }
@@ -300,7 +315,7 @@ func (w *when) read(ctx context.Context, env *cli.Env, paths []string) (*forecas
 		return nil, err
 	}
 	if len(paths) > 1 {
-		if err := w.in.openQueue(env, t, paths[1]); err != nil {
+		if err := openQueue(t, paths[1]); err != nil {
 			return nil, err
 		}
 	}

@@ -64,9 +64,6 @@ type Share struct {
 	Only []int32
 }
 
-// WholeNodes returns the share of a job that has nodes of any kind for itself.
-func WholeNodes() *Share { return &Share{Whole: true} }
-
 // Place holds the nodes of a job.
 type Place struct {
 	On    []int32 // nodes, by number in the order of the kinds

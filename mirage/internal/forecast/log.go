@@ -65,7 +65,7 @@ func (l *Log) Answer(q Question) (*Answer, error) {
 	}
 	if b := q.Batch; b != nil {
 		q.Nodes, q.Partition = b.Nodes, b.Partition
-		q.Limit = cmp.Or(b.Limit, trace.Unlimited)
+		q.Limit = cmp.Or(b.Limit, q.Limit)
 		notes = append(notes, "of sbatch's options only nodes, time and partition count for a log")
 	}
 	if q.Limit == NoLimit {

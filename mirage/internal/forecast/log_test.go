@@ -16,7 +16,7 @@ import (
 func queued(t *testing.T) (*Log, int64) {
 	t.Helper()
 	log := &trace.Trace{Zone: time.UTC, Unit: "nodes"}
-	for i := range int64(400) {
+	for i := range int64(200) {
 		j := trace.Job{User: "a", Partition: "p", Nodes: 1, Limit: 3600, Submit: i * 600}
 		if j.Start = j.Submit + 600; i%2 == 1 {
 			j.Nodes, j.Limit, j.Start = 2, 86400, j.Submit+7200+i%9*3600
@@ -24,7 +24,7 @@ func queued(t *testing.T) (*Log, int64) {
 		j.End = j.Start + 300
 		log.Jobs = append(log.Jobs, j)
 	}
-	at := int64(400 * 600)
+	at := int64(200 * 600)
 	l, err := NewLog(t.Context(), log, at, wait.Settings{Size: 8, Level: 0.8}, nil, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 // Package model learns from samples how long a successor submitted now will wait.
 //
-// Its features are a [Summary] of a history: the last snapshot, its changes, and the
-// predecessor. Its target is the wait in hours, at the quantile that the cost of overlap
+// Its features are the summary of a history (the last snapshot, its changes, and the
+// predecessor), the time of day and the queue's own predictions. Its target is the wait in hours, at the quantile that the cost of overlap
 // makes optimal. Samples are split by time, with an embargo until outcomes are known,
 // and the margin of a decision is the one with the least cost on the later training
 // samples. Samples whose outcome was unknown at the end of training are not used, and a

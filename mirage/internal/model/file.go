@@ -9,7 +9,6 @@ import (
 	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/samples"
-	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -17,17 +16,22 @@ import (
 // Model is a trained model: a policy.Policy that knows from which expected
 // reward on a decision should submit. It may be asked from many goroutines.
 type Model struct {
-	Kind        string
-	FromHours   float64
-	OverlapCost float64
+	Kind      string  `json:"model"`
+	FromHours float64 `json:"from_hours"`
 	// Band holds the model's errors on samples that it was not fitted on, in hours; nil if they
 	// are not known.
-	Band *uncertainty.Band
-
+	Band *uncertainty.Band `json:"wait_band,omitempty"`
 	// Origin describes the training samples.
-	Origin *Origin
+	Origin *Origin `json:"trained_on"`
 
 	scorer Scorer
+}
+
+// modelFile is a stored model.
+type modelFile struct {
+	Model
+	Features []string        `json:"features"`
+	Fitted   json.RawMessage `json:"fitted"`
 }
 
 var _ policy.Policy = (*Model)(nil)
@@ -56,17 +60,6 @@ func (m *Model) about(hours float64) uncertainty.Prediction {
 	return p
 }
 
-// modelFile is a stored model.
-type modelFile struct {
-	Kind        string            `json:"model"`
-	FromHours   float64           `json:"from_hours"`
-	OverlapCost float64           `json:"overlap_cost"`
-	Band        *uncertainty.Band `json:"wait_band,omitempty"`
-	Origin      *Origin           `json:"trained_on"`
-	Features    []string          `json:"features"`
-	Fitted      json.RawMessage   `json:"fitted"`
-}
-
 // Save writes the model as JSON.
 func (m *Model) Save(path string) error {
 	fitted, err := m.scorer.Save()
@@ -74,7 +67,7 @@ func (m *Model) Save(path string) error {
 		return err
 	}
 	return file.Write(path, func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(modelFile{m.Kind, m.FromHours, m.OverlapCost, m.Band, m.Origin, featureNames(), fitted})
+		return json.NewEncoder(w).Encode(modelFile{*m, featureNames(), fitted})
 	})
 }
 
@@ -99,24 +92,22 @@ func Load(path string) (*Model, error) {
 	if !slices.Equal(f.Features, names) {
 		return nil, fmt.Errorf("%s: %w: %d features, this version has %d others", path, ErrFile, len(f.Features), len(names))
 	}
-	fitted, err := l.Load(f.Fitted)
-	if err != nil {
+	if f.scorer, err = l.Load(f.Fitted); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
 	}
-	if _, err := fitted.Hours(make([]float64, len(names))); err != nil {
+	if _, err := f.scorer.Hours(make([]float64, len(names))); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
 	}
-	return &Model{Kind: f.Kind, FromHours: f.FromHours, OverlapCost: f.OverlapCost, Band: f.Band, Origin: f.Origin, scorer: fitted}, nil
+	return &f.Model, nil
 }
 
 // Origin describes the training data of a model.
 type Origin struct {
 	// From and To are the beginning of the first predecessor and the start of the
 	// last successor that the model has seen, Unix seconds.
-	From     int64              `json:"from"`
-	To       int64              `json:"to"`
-	Service  chain.Service      `json:"service"` // of the first set
-	Clusters []simulator.Config `json:"clusters"`
+	From    int64         `json:"from"`
+	To      int64         `json:"to"`
+	Service chain.Service `json:"service"` // of the first set
 }
 
 // originOf returns the origin of sets, as far as they were used.
@@ -128,7 +119,6 @@ func originOf(sets []*samples.Set, until int64) *Origin {
 			o.From, o.Service = m.Plan.Submit(0), m.Plan.Service
 		}
 		o.From = min(o.From, m.Plan.Submit(0))
-		o.Clusters = append(o.Clusters, m.Config)
 		for _, s := range set.Samples {
 			if until == 0 || s.SuccStart < until {
 				o.To = max(o.To, s.SuccStart)

@@ -6,11 +6,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/samples"
 )
@@ -22,19 +24,17 @@ func made(n int) *samples.Set { return madeFrom(rand.New(rand.NewPCG(1, 2)), n) 
 func madeFrom(rng *rand.Rand, n int) *samples.Set {
 	set := &samples.Set{}
 	for i := range n {
-		x := make([]float64, samples.Steps*samples.Features)
+		h := samples.History{Moments: make([]samples.Moment, samples.Steps), Service: chain.Service{Nodes: 1, Limit: 172800}}
 		pending := rng.Float64() * 100
-		for step := range samples.Steps {
-			row := x[step*samples.Features:]
+		for step := range h.Moments {
+			row := &h.Moments[step].Snapshot
 			row[0] = math.Round(pending + rng.Float64()*float64(samples.Steps-1-step)/10)
-			row[17] = 70
-			row[34], row[35] = 2880, 1
-			row[38], row[39] = 2880, 1
+			row[12] = 70
 		}
-		wait := x[(samples.Steps-1)*samples.Features]/10 + rng.Float64()
+		wait := h.Moments[samples.Steps-1].Snapshot[0]/10 + rng.Float64()
 		at := int64(1_670_000_000 + i*3600)
 		set.Samples = append(set.Samples, samples.Sample{
-			Episode: i / 7, Probe: i % 7, Decision: at, SuccStart: at + int64(wait*3600), PredEnd: at + 3600, X: Reduce(x),
+			Episode: i / 7, Probe: i % 7, Decision: at, SuccStart: at + int64(wait*3600), PredEnd: at + 3600, X: h.Summary(),
 		})
 	}
 	return set
@@ -158,14 +158,50 @@ type noWait struct{ policy.Queue }
 
 func (noWait) Forecast(float64, int64) (float64, error) { return 0, nil }
 
-// TestView: what a forecast tells stands behind the summary, in hours.
-func TestView(t *testing.T) {
-	x := withForecast(make([]float64, len(SummaryNames())), 2*3600, 3600, 1800)
-	if names := featureNames(); len(names) != len(x) || names[len(x)-3] != "forecast_full_hours" {
+// TestFeatures: each value has a name, and what a forecast tells stands at the end, in hours.
+// TestOrigin: of several sets a model has seen the span from the first beginning to the last
+// start of a successor before it was trained.
+func TestOrigin(t *testing.T) {
+	set := func(from int64, starts ...int64) *samples.Set {
+		s := &samples.Set{Manifest: samples.Manifest{Plan: samples.Plan{Start: from, Interval: 50, Service: chain.Service{Nodes: int(from)}}}}
+		for _, at := range starts {
+			s.Samples = append(s.Samples, samples.Sample{SuccStart: at})
+		}
+		return s
+	}
+	late, early := set(500, 900, 700), set(200, 300)
+	before := early.Manifest.Plan.Submit(0)
+	for name, tt := range map[string]struct {
+		sets     []*samples.Set
+		until    int64
+		from, to int64
+	}{
+		"one":                  {[]*samples.Set{late}, 0, late.Manifest.Plan.Submit(0), 900},
+		"an earlier one later": {[]*samples.Set{late, early}, 0, before, 900},
+		"a later one later":    {[]*samples.Set{early, late}, 0, before, 900},
+		"until one starts":     {[]*samples.Set{late, early}, 900, before, 700},
+	} {
+		o := originOf(tt.sets, tt.until)
+		if o.From != tt.from || o.To != tt.to || o.Service.Nodes != tt.sets[0].Manifest.Plan.Service.Nodes {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+	o := Origin{From: 200, To: 900}
+	for span, want := range map[[2]int64]bool{{100, 200}: false, {100, 201}: true, {899, 1000}: true, {900, 1000}: false, {300, 400}: true} {
+		if o.Saw(span[0], span[1]) != want {
+			t.Errorf("%v: seen %v", span, !want)
+		}
+	}
+}
+
+func TestFeatures(t *testing.T) {
+	names := featureNames()
+	x := features(made(1).Samples[0].X, 6*3600, 90, 2*3600, 3600, 1800)
+	if len(names) != len(x) {
 		t.Fatalf("%d names of %d values: %v", len(names), len(x), names)
 	}
-	if diff := cmp.Diff([]float64{2, 1, 1.5}, x[len(x)-3:]); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff([]float64{90, 2, 1, 1.5}, x[len(x)-4:]); diff != "" || math.Abs(x[slices.Index(names, "hour_sin")]-1) > 1e-12 {
+		t.Error(x, diff)
 	}
 }
 
@@ -177,11 +213,11 @@ func TestPolicyUsesTheModel(t *testing.T) {
 	s := &policy.State{Now: 1_670_000_000, PredEnd: 1_670_000_000 + 5*3600}
 	for range samples.Steps {
 		var moment samples.Moment
-		moment.Snapshot[0], moment.Snapshot[17] = 80, 70
+		moment.Snapshot[0], moment.Snapshot[12] = 80, 70
 		s.History.Moments = append(s.History.Moments, moment)
 	}
-	s.History.Predecessor = [4]float64{2880, 1, 0, 43 * 3600}
-	s.History.Successor = [4]float64{2880, 1, 0, 0}
+	s.History.Service = chain.Service{Nodes: 1, Limit: 172800}
+	s.History.ElapsedSeconds = 43 * 3600
 	s.Queue = func() (policy.Queue, error) { return noWait{}, nil }
 	d, err := m.Decide(s)
 	if err != nil || !d.Submit || math.Abs(d.Expected.Value-3.5) > 1.5 {
@@ -207,10 +243,6 @@ func TestSplit(t *testing.T) {
 	if _, _, cut, err := split([]*samples.Set{set}, 0); err != nil || cut < 200 || cut > left {
 		t.Errorf("a trace that ends there: %d left out, %v", cut, err)
 	}
-	set.Samples[3].HistoryEnd = set.Samples[3].Decision + 1
-	if _, _, _, err := split([]*samples.Set{set}, 0); !errors.Is(err, ErrSamples) {
-		t.Errorf("a history that knows the future: %v", err)
-	}
 	if _, _, _, err := split(nil, 0); !errors.Is(err, ErrSamples) {
 		t.Errorf("no samples: %v", err)
 	}
@@ -228,25 +260,6 @@ func TestMargin(t *testing.T) {
 	}
 	if from, _ := margin(actual, actual, 1); from != 0 {
 		t.Errorf("perfect forecasts: from %v", from)
-	}
-}
-
-func TestSummary(t *testing.T) {
-	set := made(1)
-	x := Summary(set.Samples[0].X, 6*3600, 90)
-	names := SummaryNames()
-	if len(x) != len(names) {
-		t.Fatalf("%d values, %d names", len(x), len(names))
-	}
-	got := map[string]float64{}
-	for i, n := range names {
-		got[n] = x[i]
-	}
-	if got["mean_wait_seconds"] != 90 || math.Abs(got["hour_sin"]-1) > 1e-12 || got["service_limit_minutes"] != 2880 || got["running_jobs"] != 70 || got["remaining_seconds"] != 172800 {
-		t.Errorf("%v", got)
-	}
-	if diff := cmp.Diff(len(names), len(got)); diff != "" {
-		t.Error("names repeat")
 	}
 }
 

@@ -23,10 +23,7 @@ func split(sets []*samples.Set, until int64) (train, held regression.Samples, le
 	var x, xHeld [][]float64
 	var y, yHeld []float64
 	for _, set := range sets {
-		rows, dropped, err := usable(set, until)
-		if err != nil {
-			return train, held, 0, err
-		}
+		rows, dropped := usable(set, until)
 		left += dropped
 		cut := len(rows) - int(heldOutShare*float64(len(rows)))
 		if len(rows) < 50 || cut == len(rows) {
@@ -55,12 +52,9 @@ func split(sets []*samples.Set, until int64) (train, held regression.Samples, le
 
 // usable returns the rows of a set in the order of time, and how many samples were
 // left out because their outcome came too late.
-func usable(set *samples.Set, until int64) (rows []row, left int, err error) {
+func usable(set *samples.Set, until int64) (rows []row, left int) {
 	late := map[int]bool{}
 	for _, s := range set.Samples {
-		if s.HistoryEnd > s.Decision {
-			return nil, 0, fmt.Errorf("%w: a history reaches past its decision", ErrSamples)
-		}
 		late[s.Episode] = late[s.Episode] || until > 0 && s.SuccStart >= until || set.Manifest.LastSubmit > 0 && s.SuccStart > set.Manifest.LastSubmit
 	}
 	for _, s := range set.Samples {
@@ -71,5 +65,5 @@ func usable(set *samples.Set, until int64) (rows []row, left int, err error) {
 		rows = append(rows, row{s.Decision, s.SuccStart, sampleFeatures(&s), float64(s.SuccStart-s.Decision) / 3600})
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.Decision, b.Decision) })
-	return rows, left, nil
+	return rows, left
 }

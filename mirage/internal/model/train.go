@@ -13,8 +13,7 @@ import (
 
 // Errors returned when a model cannot be trained or read.
 var (
-	// ErrSamples is returned when there is too little to learn from, or the
-	// samples know the future.
+	// ErrSamples is returned when there is too little to learn from.
 	ErrSamples = errors.New("unusable samples")
 	// ErrFile is returned when a model file is not one.
 	ErrFile = errors.New("unusable model file")
@@ -58,14 +57,14 @@ const heldOutShare = 0.2
 // bandLevel is the level of the interval of a predicted wait.
 const bandLevel = .9
 
-// Train makes a model of a kind from sets of samples that were loaded with
-// [Reduce]. The later part of each set judges the model and sets the margin.
+// Train makes a model of a kind from sets of samples. The later part of each set judges the
+// model and sets the margin.
 // The error wraps ErrSamples or is the learner's own.
 func Train(ctx context.Context, kind string, l Learner, sets []*samples.Set, s Settings) (*Model, Report, error) {
 	if !(s.OverlapCost > 0) || math.IsInf(s.OverlapCost, 1) {
 		return nil, Report{}, fmt.Errorf("%w: overlap cost %v", ErrSamples, s.OverlapCost)
 	}
-	m := &Model{Kind: kind, OverlapCost: s.OverlapCost, Origin: originOf(sets, s.Until)}
+	m := &Model{Kind: kind, Origin: originOf(sets, s.Until)}
 	r, err := m.fit(ctx, l.Fit, sets, s)
 	r.Model = kind
 	return m, r, err

@@ -9,11 +9,10 @@ import (
 
 // State holds what is known at a decision. Times are Unix seconds.
 type State struct {
-	Now       int64
-	PredStart int64 // of the running predecessor
-	PredEnd   int64 // when its limit ends it
-	Interval  int64 // seconds to the next decision at the soonest
-	Service   chain.Service
+	Now      int64
+	PredEnd  int64 // when its limit ends the running predecessor
+	Interval int64 // seconds to the next decision at the soonest
+	Service  chain.Service
 	// Waits holds the waits of the latest started jobs other than the service's, in seconds,
 	// newest first.
 	Waits   []float64

@@ -141,11 +141,39 @@ func cancelJob(ctx context.Context, c *slurmview.Client, id int64) error {
 	return err
 }
 
-// setBegin lets a job that waits for its begin start from some time on.
+// silences are parts of what Slurm's commands say, in lower letters, when the controller does
+// not answer, or when a job has started meanwhile.
+var silences = []string{"unable to contact", "connect", "timed out", "timeout", "deadline exceeded", "socket", "zero bytes", "no longer pending", "already complet"}
+
+// setBegin lets a job that waits for its begin start from some time on. The error wraps
+// ErrRefused if the controller does not allow the change.
 func setBegin(ctx context.Context, c *slurmview.Client, id int64, after time.Duration) error {
 	begin := fmt.Sprintf("StartTime=now+%d", int(after.Seconds()))
 	_, err := c.Runner.Run(ctx, []string{"scontrol", "update", "JobId=" + strconv.FormatInt(id, 10), strings.TrimSuffix(begin, "+0")}, nil)
-	return err
+	if err == nil {
+		return nil
+	}
+	said := strings.ToLower(err.Error())
+	if slices.ContainsFunc(silences, func(s string) bool { return strings.Contains(said, s) }) {
+		return err
+	}
+	return fmt.Errorf("job %d cannot begin at another time: %w: %v", id, ErrRefused, err) // not an ErrCommand, to be tried again
+}
+
+// describeEnd returns the exit code and the log of a job as far as the controller knows them,
+// such as " with exit code 3, log /home/me/slurm-12.out".
+func describeEnd(ctx context.Context, c *slurmview.Client, id int64) (text string) {
+	b, err := c.Runner.Run(ctx, []string{"scontrol", "--oneliner", "show", "job", strconv.FormatInt(id, 10)}, nil)
+	if err != nil {
+		return ""
+	}
+	for _, field := range []struct{ key, text string }{{" ExitCode=", " with exit code "}, {" StdErr=", ", log "}} {
+		if _, rest, ok := strings.Cut(string(b), field.key); ok {
+			value, _, _ := strings.Cut(rest, " ")
+			text += field.text + strings.TrimSuffix(value, ":0")
+		}
+	}
+	return text
 }
 
 // accounting are the fields asked of sacct, in order.

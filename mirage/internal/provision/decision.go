@@ -2,11 +2,11 @@ package provision
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/foretime/foretime/mirage/internal/samples"
 	"github.com/foretime/foretime/mirage/internal/wait"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -40,7 +40,7 @@ type Verdict struct {
 	// end less the planned wait.
 	ChanceBy   []wait.Start `json:"chance_by,omitempty"`
 	HandoverAt *time.Time   `json:"handover_at,omitempty"`
-	Features   []float64    `json:"features,omitempty"` // the last snapshot: samples.Columns
+	Features   []float64    `json:"features,omitempty"` // samples.SummaryColumns
 	MeanWait   float64      `json:"mean_wait_seconds"`  // of the last hundred jobs
 	DryRun     bool         `json:"dry_run,omitempty"`
 }
@@ -62,7 +62,7 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 	v := Verdict{Link: last.Number, Job: last.Job}
 	switch {
 	case p.futile >= patience && (last.Ended || last.Started && p.submitsAhead()):
-		return false, fmt.Errorf("link %d: %w", last.Number, ErrFailing)
+		return false, p.giveUp(ctx, p.failed, ErrFailing)
 	case last.Ended:
 		v.Why = whyEnd
 	case !last.Started:
@@ -71,8 +71,8 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 		v.Submit, v.Why = true, whyNext
 	case p.submitsAhead() && p.begin == 0:
 		v.Submit, v.Why = true, whyPlace
-	case p.begin != 0 && p.end(last).Unix() > p.begin+maxEarlySeconds: // it was requeued
-		return false, setBegin(ctx, p.s.Client, p.ledger.Last().Job, p.end(last).Sub(now))
+	case p.begin != 0 && !p.fixed && p.end(last).Unix() > p.begin+maxEarlySeconds: // it was requeued
+		return false, p.moveBegin(ctx, p.end(last).Sub(now))
 	case !now.Before(p.end(last)):
 		v.Why = whyEnd
 	case now.Before(p.decision):
@@ -96,12 +96,32 @@ func (p *Provisioner) advance(ctx context.Context) (done bool, err error) {
 	}
 	if p.begin != 0 {
 		p.log(v)
-		err = setBegin(ctx, p.s.Client, p.ledger.Last().Job, 0)
+		err = p.moveBegin(ctx, 0)
 	} else {
 		err = p.submit(ctx, v, last.Number+1)
 	}
 	p.lag = p.s.Clock.Now().Sub(now)
 	return p.s.DryRun, err
+}
+
+// moveBegin lets the successor that waits for its begin start after a time. If the site does
+// not let users change a begin, one that is due is submitted again, and each later one is
+// submitted when the policy says so.
+func (p *Provisioner) moveBegin(ctx context.Context, after time.Duration) error {
+	last := p.ledger.Last()
+	err := setBegin(ctx, p.s.Client, last.Job, after)
+	if !errors.Is(err, ErrRefused) {
+		return err
+	}
+	p.doubt(fmt.Errorf("%w: a successor that is due is cancelled and submitted again, and later ones are submitted when they are due", err))
+	p.fixed = true
+	if after > 0 {
+		return nil
+	}
+	if err := p.cancelPending(ctx, last); err != nil || last.Job != 0 { // it has started by now
+		return err
+	}
+	return p.try(ctx, last.Number)
 }
 
 // maxEarlySeconds is the time before its predecessor's end at which the begin of a successor
@@ -110,7 +130,7 @@ const maxEarlySeconds = 60
 
 // submitsAhead reports whether each successor is submitted when its predecessor starts.
 func (p *Provisioner) submitsAhead() bool {
-	return p.s.NoOverlap || p.s.KeepPlace && !p.s.DryRun && p.k.DependentsAge()
+	return p.s.NoOverlap || p.s.KeepPlace && !p.fixed && !p.s.DryRun && p.k.DependentsAge()
 }
 
 // current returns the link whose successor is next to start: the latest one, or the one before
@@ -150,9 +170,7 @@ func (p *Provisioner) decide(v *Verdict, last *Link, now time.Time) (valid time.
 		v.ExpectedHours, v.Expected = &d.Expected.Value, &d.Expected
 		p.Metrics.expected.Set(d.Expected.Value)
 	}
-	row := make([]float64, samples.Steps*samples.Features)
-	s.History.Tensor(row)
-	v.Features = row[(samples.Steps-1)*samples.Features:]
+	v.Features = s.History.Summary()
 	v.MeanWait = s.MeanWait()
 	return valid, nil
 }

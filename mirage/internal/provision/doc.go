@@ -7,6 +7,6 @@
 // [Provisioner] polls, decides and submits.
 //
 // These are errors: an unknown outcome of a submission ([ErrUnsure]), services that fail
-// again and again ([ErrFailing]), a second process on the same directory
+// again and again ([ErrFailing]) or at once ([ErrScript]), a second process on the same directory
 // ([file.ErrInUse]), and a Slurm that does not answer ([ErrSilent]).
 package provision

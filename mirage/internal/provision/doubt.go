@@ -36,7 +36,7 @@ func (p *Provisioner) stuck(k *Link, j *slurmview.Job) error {
 		return nil
 	}
 	err := fmt.Errorf("job %d of link %d: %w: pending with reason %s", j.ID, k.Number, ErrNeverStarts, j.Reason)
-	if k.Number == 0 {
+	if k.Number == 0 && k.Gone == 0 {
 		return err
 	}
 	p.doubt(err)

@@ -128,7 +128,7 @@ func TestRealFaults(t *testing.T) {
 	}
 	f.smallDisk()
 	links := *faultHandovers + 1
-	argv := []string{"--sbatch-option=--qos=chain", "--set", "decide.request_timeout=2s"}
+	argv := []string{"--slurm-option=--qos=chain", "--set", "decide.request_timeout=2s"}
 	model := "futures"
 	if *faultLead > 0 {
 		model, argv = "fixed", append(argv, "--set", leadOf(*faultLead))

@@ -126,7 +126,7 @@ func TestClockStep(t *testing.T) {
 func TestHeldSuccessor(t *testing.T) {
 	w, s := hour(5, 2, 0.5)
 	l := &limited{world: w, reason: "JobHeldAdmin"}
-	s.Client, s.Poll = &slurmview.Client{Runner: l}, time.Second
+	s.Client, s.Poll = &slurmview.Client{Runner: l}, 5*time.Second
 	said := false
 	s.Warn = func(err error) { said = said || strings.Contains(err.Error(), "scontrol release 1") }
 	if _, _, err := life(t.TempDir(), s); err != nil || !said {

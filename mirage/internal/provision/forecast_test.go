@@ -16,18 +16,26 @@ import (
 	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/policy"
-	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
+
+// fourNodes is a world of four nodes.
+type fourNodes struct{ *world }
+
+func (w fourNodes) Run(ctx context.Context, argv []string, held *os.File) ([]byte, error) {
+	if argv[len(argv)-1] == "nodes" {
+		return []byte(strings.Repeat("NodeName=n CPUTot=4 State=IDLE Partitions=p\n", 4)), nil
+	}
+	return w.world.Run(ctx, argv, held)
+}
 
 // TestForecast: on a cluster of four nodes, two are the chain's own for two
 // hours more, one is another's for ten, and three single-node tasks of one
 // hour wait ahead. A held job, and one that has ended, are in nobody's way.
 func TestForecast(t *testing.T) {
 	const now = 1_700_000_000
-	config := &simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: cluster.Defaults(cluster.EASY)}
 	jobs := []slurmview.Job{
 		{ID: 1, State: "RUNNING", Nodes: 2, Limit: 9 * time.Hour, Submit: now - 7200, Start: now - 7200},
 		{ID: 2, State: "RUNNING", Nodes: 1, Limit: 11 * time.Hour, Submit: now - 3600, Start: now - 3600},
@@ -35,9 +43,10 @@ func TestForecast(t *testing.T) {
 		{ID: 4, State: "PENDING", Nodes: 4, Limit: time.Hour, Submit: now - 90, Reason: "JobHeldUser"},
 		{ID: 5, State: "COMPLETED", Nodes: 4, Limit: time.Hour, Submit: now - 9000, Start: now - 9000, End: now - 7300},
 	}
-	s := policy.State{Now: now, PredStart: now - 7200, PredEnd: now + 7200, Service: chain.Service{Nodes: 3, Limit: 4 * 3600}}
+	s := policy.State{Now: now, PredEnd: now + 7200, Service: chain.Service{Nodes: 3, Limit: 4 * 3600}}
 	forecast := func() ([]float64, error) {
-		view, err := newWorld(1).settings(nil, 1).Client.Look(t.Context(), time.Unix(now, 0), slurmview.Sight{Jobs: jobs, Own: func(id int64) bool { return id == 1 }, Cluster: config})
+		client := slurmview.Client{Runner: fourNodes{newWorld(1)}}
+		view, err := client.Look(t.Context(), time.Unix(now, 0), slurmview.Sight{Jobs: jobs, Own: func(id int64) bool { return id == 1 }})
 		if err != nil {
 			return nil, err
 		}
@@ -78,37 +87,12 @@ func (a *asker) Decide(s *policy.State) (policy.Decision, error) {
 	return policy.Decision{}, err
 }
 
-// TestForecastSeen: a policy is given a forecast where the settings describe
-// the cluster, and settings under which the service could never run are
-// refused.
+// TestForecastSeen: a policy that forecasts sees the cluster as its controller describes it: two
+// nodes, one the service's own and the other somebody's for an hour.
 func TestForecastSeen(t *testing.T) {
 	w, a := newWorld(1), new(asker)
 	s := w.settings(a, 2)
-	s.Rules = &simulator.Config{Machine: cluster.Machine{Nodes: 1}, Rules: cluster.Defaults(cluster.Slurm)}
-	if _, _, err := life(t.TempDir(), s); err != nil {
-		t.Fatal(err)
-	}
-	if len(a.waits) < 3 {
-		t.Fatalf("%d decisions", len(a.waits))
-	}
-	for i, left := range a.remaining { // the only node is the service's own
-		if !cmp.Equal(a.waits[i], []float64{left, left}) {
-			t.Errorf("waits %v, and %v s remain", a.waits[i], left)
-		}
-	}
-	s.Rules = &simulator.Config{Machine: cluster.Machine{Nodes: 2, Kinds: []cluster.Kind{{Name: "k", Nodes: 2, CPUs: 4, GPUs: 2}}}, Rules: cluster.Defaults(cluster.Slurm)}
-	s.Request.Nodes = 3
-	if _, err := Open(t.TempDir(), s); !errors.Is(err, ErrSettings) || !errors.Is(err, cluster.ErrOversize) {
-		t.Errorf("three nodes of two: %v", err)
-	}
-}
-
-// TestLive: without settings the cluster is as its controller describes it: two nodes,
-// one the service's own and the other somebody's for an hour.
-func TestLive(t *testing.T) {
-	w, a := newWorld(1), new(asker)
-	s := w.settings(a, 2)
-	s.Live = true
+	s.Forecasts = true
 	if _, _, err := life(t.TempDir(), s); err != nil {
 		t.Fatal(err)
 	}
@@ -123,12 +107,12 @@ func TestLive(t *testing.T) {
 }
 
 // TestHandover: a decision is kept with the chances of a start and the time chosen from
-// them, in the cluster's time. The only node is the service's own, so that a successor
-// waits for its end, and is best submitted at once.
+// them, in the cluster's time. One node is the service's own and the other somebody's for an
+// hour, so a successor waits for the service's end, and is best submitted at once.
 func TestHandover(t *testing.T) {
 	w, dir := newWorld(1), t.TempDir()
 	s := w.settings(policy.Futures{Quantile: .5}, 2)
-	s.Rules = &simulator.Config{Machine: cluster.Machine{Nodes: 1}, Rules: cluster.Defaults(cluster.Slurm)}
+	s.Forecasts = true
 	if _, _, err := life(dir, s); err != nil {
 		t.Fatal(err)
 	}

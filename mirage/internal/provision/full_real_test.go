@@ -70,7 +70,7 @@ func fullChain(t *testing.T, mirage, limit string) (sum Summary) {
 	others.Go(func() { compete(c, ctx, busy, "--qos=lab", "--nodes=1") })
 	links, state := *fullHandovers+1, filepath.Join(c.Dir, "chain")
 	argv := provision(mirage, state, "futures", *fullSeconds, links, service(t, c.Dir, *fullSeconds),
-		"--sbatch-option=--qos=lab", "--set", fmt.Sprintf("decide.overlap_cost=%v", *fullCost))
+		"--slurm-option=--qos=lab", "--set", fmt.Sprintf("decide.overlap_cost=%v", *fullCost))
 	out := run(t, c.Env(), argv...)
 	if err := json.Unmarshal([]byte(out), &sum); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ const (
 	Intent   Kind = "intent"   // sbatch is about to be run for a link
 	Accepted Kind = "accepted" // a link has a job
 	Started  Kind = "started"  // it holds nodes
-	Requeued Kind = "requeued" // it holds none for now: the same job waits again
+	Requeued Kind = "requeued" // it holds none for now: the same job waits or runs again
 	Ended    Kind = "ended"    // it holds none any more
 	Void     Kind = "void"     // it ended without ever having started
 	Refused  Kind = "refused"  // sbatch submitted no job for a link
@@ -52,7 +53,8 @@ type Link struct {
 	Start   int64     // Unix seconds; 0 until then; the latest if its job was requeued
 	First   int64     // Unix seconds of the first start; 0 until then
 	Gone    int64     // Unix seconds of the latest requeue; 0 is none
-	Gap     int64     // seconds between requeues and the starts after them
+	Gap     int64     // seconds between requeues and the starts after them, until its successor starts
+	Idle    int64     // seconds between requeues and the starts after them, once its successor has started
 	End     int64     // Unix seconds; 0 until then, or if it is not known
 	Started bool
 	Ended   bool
@@ -95,7 +97,8 @@ var ErrWrite = errors.New("cannot write the journal")
 // Append records an entry. The error wraps ErrLedger if it contradicts those before it,
 // and ErrWrite if the disk did not take it; nothing is recorded then.
 func (l *Ledger) Append(e Entry) error {
-	trial := l.clone()
+	trial := *l
+	trial.Links = slices.Clone(l.Links)
 	if err := trial.apply(e); err != nil {
 		return err
 	}
@@ -118,12 +121,6 @@ func (l *Ledger) Token(link int) string { return fmt.Sprintf("foretime/%s/%d", l
 
 // Close closes the file.
 func (l *Ledger) Close() error { return l.log.Close() }
-
-func (l *Ledger) clone() *Ledger {
-	c := *l
-	c.Links = slices.Clone(l.Links)
-	return &c
-}
 
 // apply advances the state of the chain by an entry.
 func (l *Ledger) apply(e Entry) error {
@@ -175,23 +172,27 @@ func (l *Ledger) apply(e Entry) error {
 			return refuse("it has no job, or its job has started")
 		}
 		k.Started, k.Start = true, e.Start
-		if k.Gone == 0 {
-			k.First = e.Start
-		} else {
-			k.Gap += max(e.Start-k.Gone, 0)
+		k.First = cmp.Or(k.First, e.Start)
+		if k.Gone != 0 {
+			l.countPause(k)
 		}
 	case Requeued:
-		if k.Job != e.Job || !k.Started || k.Ended {
-			return refuse("its job is a different one, or does not run")
+		if k.Job != e.Job || !k.Started && !k.Ended {
+			return refuse("its job is a different one, or has not run")
 		}
+		k.Gone = cmp.Or(k.End, e.At.Unix())
 		k.Started = false
 		k.Start = 0
-		k.Gone = e.At.Unix()
+		k.Ended = false
+		k.End = 0
 	case Ended:
 		if k.Job == 0 || k.Ended {
 			return refuse("it has no job, or its job has ended")
 		}
 		k.Ended, k.End = true, e.End
+		if !k.Started && k.Gone != 0 {
+			k.End = k.Gone
+		}
 	case Void:
 		if k.Job == 0 || k.Job != e.Job || k.Started || k.Ended || e.Link != len(l.Links)-1 {
 			return refuse("its job is a different one, or has run")
@@ -202,6 +203,36 @@ func (l *Ledger) apply(e Entry) error {
 		return refuse("unknown kind")
 	}
 	return nil
+}
+
+// countPause adds the time from a job's requeue to its new start: the service was interrupted
+// until its successor started, and no service missed the job after that.
+func (l *Ledger) countPause(k *Link) {
+	end := k.Start
+	if next := l.successor(k); next != nil {
+		end = min(end, max(next.First, k.Gone))
+		k.Idle += k.Start - end
+	}
+	k.Gap += max(end-k.Gone, 0)
+}
+
+// successor returns the link after one, if it has started, or nil.
+func (l *Ledger) successor(k *Link) *Link {
+	if k.Number+1 >= len(l.Links) || l.Links[k.Number+1].First == 0 {
+		return nil
+	}
+	return &l.Links[k.Number+1]
+}
+
+// Extra returns the links whose job Slurm has requeued and that waits or runs although its
+// successor has started.
+func (l *Ledger) Extra() (extra []Link) {
+	for i := range l.Links {
+		if k := &l.Links[i]; k.Gone != 0 && !k.Ended && l.successor(k) != nil {
+			extra = append(extra, *k)
+		}
+	}
+	return extra
 }
 
 // isUsed says that a job belongs to a link.
@@ -233,7 +264,7 @@ func (l *Ledger) Summary() Summary {
 			continue
 		}
 		s.HandOvers++
-		reward := float64(k.First - l.Links[i-1].End)
+		reward := float64(k.First - l.Links[i-1].End + l.Links[i-1].Idle)
 		s.Interruption += max(reward, 0)
 		s.Overlap += max(-reward, 0)
 		if reward > 1 {

@@ -126,7 +126,7 @@ func TestHistory(t *testing.T) {
 		if len(w) != samples.Steps || w[143].At != 2800 || w[142].At != 2200 || w[0].Snapshot != w[142].Snapshot {
 			t.Errorf("window of %d, %d, %d", len(w), w[143].At, w[142].At)
 		}
-		if s := w[143].Snapshot; s[0] != 1 || s[1] != 1 || s[2] != 120 || s[7] != 15*60 || s[17] != 2 || s[18] != 3 || s[19] != 60 || s[24] != 60 || s[28] != 600 || s[29] != 20*60 {
+		if s := w[143].Snapshot; s[0] != 1 || s[1] != 1 || s[2] != 120 || s[7] != 15*60 || s[12] != 2 || s[13] != 3 || s[14] != 60 || s[19] != 60 || s[23] != 600 || s[24] != 20*60 {
 			t.Errorf("last snapshot %v", s)
 		}
 		if s := w[142].Snapshot; s[7] != 5*60 {

@@ -29,9 +29,6 @@ func (p *Provisioner) observe(ctx context.Context, jobs []slurmview.Job) error {
 	if p.s.Partition != "" {
 		seen = slices.DeleteFunc(slices.Clone(jobs), func(j slurmview.Job) bool { return !j.In(p.s.Partition) })
 	}
-	if p.s.Rules != nil {
-		seen = slurmview.CountIn(seen, p.s.Rules.Unit)
-	}
 	unwritten := p.history.see(seen, now.Unix(), p.ledger.isUsed)
 	if due {
 		unwritten = cmp.Or(unwritten, p.history.snapshot(seen, seconds(now)))
@@ -57,16 +54,14 @@ const accountingAge = time.Hour
 
 // look takes the view of the cluster by which the policy decides.
 func (p *Provisioner) look(ctx context.Context, jobs []slurmview.Job, now time.Time) (err error) {
-	if p.s.Live && p.k.Accounting && (p.accounted.IsZero() || now.Sub(p.accounted) >= accountingAge) {
+	if p.s.Forecasts && p.k.Accounting && (p.accounted.IsZero() || now.Sub(p.accounted) >= accountingAge) {
 		if past, err := p.s.Client.Past(ctx, now, chainDays); err == nil {
 			p.past, p.accounted = past, now
 		} else {
 			p.doubt(fmt.Errorf("the accounting does not answer, so run times are those of jobs that the controller remembers: %w", err))
 		}
 	}
-	p.view, err = p.s.Client.Look(ctx, now, slurmview.Sight{
-		Controller: &p.k, Jobs: jobs, Own: p.ledger.isUsed, Cluster: p.s.Rules, Partition: p.s.Partition, Past: p.past,
-	})
+	p.view, err = p.s.Client.Look(ctx, now, slurmview.Sight{Controller: &p.k, Jobs: jobs, Own: p.ledger.isUsed, Past: p.past})
 	if err != nil {
 		p.view = nil
 		return err
@@ -106,22 +101,18 @@ func (p *Provisioner) state(last *Link, now time.Time) policy.State {
 	at := now.Unix()
 	start := last.Start
 	limit := int64(p.s.Service.Seconds())
-	minutes, nodes := float64(limit)/60, float64(p.s.Request.Nodes)
+	service := chain.Service{Nodes: p.s.Request.Nodes, Limit: limit}
 	wait := 0.0
 	if !last.Intent.IsZero() {
 		wait = max(float64(last.Start)-seconds(last.Intent), 0)
 	}
 	s := policy.State{
-		Now: at, PredStart: start, PredEnd: start + limit, Interval: int64(math.Ceil(p.s.Interval.Seconds())),
-		Service: chain.Service{Nodes: p.s.Request.Nodes, Limit: limit},
+		Now: at, PredEnd: start + limit, Interval: int64(math.Ceil(p.s.Interval.Seconds())),
+		Service: service,
 		Waits:   p.history.waits(),
-		History: samples.History{
-			Moments:     p.history.window(at),
-			Predecessor: [4]float64{minutes, nodes, wait, float64(max(at-start, 0))},
-			Successor:   [4]float64{minutes, nodes, 0, 0},
-		},
+		History: samples.History{Moments: p.history.window(at), Service: service, WaitSeconds: wait, ElapsedSeconds: float64(max(at-start, 0))},
 	}
-	if p.s.Rules != nil || p.s.Live {
+	if p.s.Forecasts {
 		s.Queue = func() (policy.Queue, error) {
 			service, sim, err := p.resume(&s)
 			return policy.NewQueue(service, sim), err

@@ -93,8 +93,8 @@ func TestRealNoOverlap(t *testing.T) {
 	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec sleep 6\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	out := run(t, c.Env(), mirage, "provision", "--state", filepath.Join(c.Dir, "chain"), "--no-overlap", "--set", "service.limit=1m", "--set", "service.time=6s",
-		"--set", "decide.interval=1s", "--services", "4", "--json", "--sbatch-option=--output=/dev/null", script)
+	out := run(t, c.Env(), mirage, "provision", "--state-dir", filepath.Join(c.Dir, "chain"), "--no-overlap", "--set", "service.limit=1m", "--set", "service.time=6s",
+		"--set", "decide.interval=1s", "--services", "4", "--json", "--slurm-option=--output=/dev/null", script)
 	var sum Summary
 	if err := json.Unmarshal([]byte(out), &sum); err != nil {
 		t.Fatalf("%v: %s", err, out)

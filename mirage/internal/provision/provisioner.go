@@ -23,6 +23,9 @@ var (
 	// ErrFailing is returned when five jobs in a row failed: they ran for less than a tenth of
 	// their time, or were cancelled before. Opening the directory again restarts the count.
 	ErrFailing = errors.New("five service jobs in a row failed")
+	// ErrScript is returned when a service job exits with an error within minutes and no
+	// service of the chain has run for a tenth of its time.
+	ErrScript = errors.New("the script of the service fails")
 	// ErrSettings is returned when the settings make no sense, or are not
 	// those that the directory was begun with.
 	ErrSettings = errors.New("unusable settings")
@@ -48,13 +51,14 @@ type Provisioner struct {
 	knows     bool // k is filled
 
 	futile  int                 // jobs in a row that came to nothing, since Open
+	failed  int64               // the latest of them
 	quiet   time.Time           // since then no sbatch of an open link is running; zero if unknown
 	doubted map[string]bool     // what was warned of
 	missing map[int64]time.Time // job of a link -> not in the queue since
 	mute    time.Time           // since then Slurm has not answered; zero where it does
 	reached bool                // it has answered once
 	view    *slurmview.View     // nil before it was seen
-	past    []trace.Job         // that ended, where Settings.Live asks for them
+	past    []trace.Job         // that ended, where Settings.Forecasts asks for them
 	// accounted is the time of the last answer of the accounting.
 	accounted time.Time
 	snapshot  time.Time // next one due
@@ -63,6 +67,7 @@ type Provisioner struct {
 	lag time.Duration
 	// begin is the time, in Unix seconds, for which the latest link's job waits; 0 is none.
 	begin int64
+	fixed bool // this site does not let a job's begin change
 }
 
 // Open takes a directory for its own and reads what is in it: the journal
@@ -145,7 +150,7 @@ func (p *Provisioner) append(e Entry) error {
 
 // Run keeps the chain going until all its services have ended or the context
 // is done. What a poll could not do goes to Settings.Warn and is tried again
-// at the next one; the errors that end the run are ErrUnsure, ErrFailing,
+// at the next one; the errors that end the run are ErrUnsure, ErrFailing, ErrScript,
 // ErrRefused, ErrNeverStarts for the first service, ErrLedger, ErrWrite after as long as
 // ErrSilent, and the context's.
 func (p *Provisioner) Run(ctx context.Context) error {
@@ -257,7 +262,7 @@ func (p *Provisioner) step(ctx context.Context) (done bool, err error) {
 			return false, p.resolve(ctx, last.Number)
 		}
 		if p.futile >= patience {
-			return false, fmt.Errorf("link %d: %w", last.Number, ErrFailing)
+			return false, p.giveUp(ctx, p.failed, ErrFailing)
 		}
 		if err := p.try(ctx, last.Number); err != nil || p.ledger.Last().Job != 0 {
 			return false, err

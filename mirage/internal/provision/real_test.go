@@ -19,11 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/foretime/foretime/mirage/internal/cluster"
-	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
-	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/testkit/slurmtest"
 )
 
@@ -67,14 +64,14 @@ func TestRealProvision(t *testing.T) {
 	dir := t.TempDir()
 	mirage := filepath.Join(dir, "mirage")
 	run(t, nil, "go", "build", "-o", mirage, "../../cmd/mirage")
-	config, model := train(t, dir, mirage)
+	model := train(t, dir, mirage)
 	var reactive, learnt Summary
 	t.Run("chains", func(t *testing.T) {
 		t.Run("reactive", func(t *testing.T) { t.Parallel(); reactive, _ = chainOf(t, mirage, services, "reactive") })
 		t.Run("model", func(t *testing.T) {
 			t.Parallel()
 			early := 0
-			if learnt, early = chainOf(t, mirage, services, model, "--config", config); early < services/2 {
+			if learnt, early = chainOf(t, mirage, services, model); early < services/2 {
 				t.Errorf("%d successors of %d submitted early", early, services-1)
 			}
 		})
@@ -135,7 +132,7 @@ func leadOf(seconds float64) string { return fmt.Sprintf("policy.lead_hours=%v",
 
 // train makes a month of such load, with ten minutes for a second, and learns from it,
 // with the queue's own forecast; it returns the settings of the cluster and the model.
-func train(t *testing.T, dir, mirage string) (config, model string) {
+func train(t *testing.T, dir, mirage string) (model string) {
 	const factor = 600
 	l := newLoad(1)
 	begin := time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
@@ -155,16 +152,12 @@ func train(t *testing.T, dir, mirage string) (config, model string) {
 	if err := errors.Join(trace.WriteMirage(f, jobs, time.UTC), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	config, model = filepath.Join(dir, "config.json"), filepath.Join(dir, "model.json")
-	settings := simulator.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: cluster.Defaults(cluster.Slurm)}, Zone: "UTC"}
-	if err := file.WriteJSON(config, &settings); err != nil {
-		t.Fatal(err)
-	}
+	model = filepath.Join(dir, "model.json")
 	samples := filepath.Join(dir, "samples")
-	run(t, nil, mirage, "generate", log, "--config", config, "--episodes", "160", "--probes", "5", "--interval", "3h", "--start", "2023-01-05",
-		"--history", "3d", "--set", fmt.Sprintf("service.limit=%ds", serviceSeconds*factor), "--out", samples)
+	run(t, nil, mirage, "generate", log, "--nodes", "4", "--episodes", "160", "--probes", "5", "--interval", "3h", "--start", "2023-01-05",
+		"--history", "3d", "--set", fmt.Sprintf("service.limit=%ds", serviceSeconds*factor), "--out-dir", samples)
 	t.Log(strings.TrimSpace(run(t, nil, mirage, "train", samples, "--out", model)))
-	return config, model
+	return model
 }
 
 // service is the script of the service.
@@ -179,9 +172,9 @@ func service(t *testing.T, dir string, seconds int) string {
 // provision is the command line; state is the folder.
 func provision(mirage, state, model string, seconds, services int, script string, more ...string) []string {
 	argv := append([]string{
-		mirage, "provision", "--state", state, "--model", model, "--set", "service.limit=1m", "--set", fmt.Sprintf("service.time=%ds", seconds),
+		mirage, "provision", "--state-dir", state, "--model", model, "--set", "service.limit=1m", "--set", fmt.Sprintf("service.time=%ds", seconds),
 		"--set", "decide.interval=1s", "--services", fmt.Sprint(services), "--json",
-		"--sbatch-option=--gres=gpu:2", "--sbatch-option=--output=/dev/null",
+		"--slurm-option=--gres=gpu:2", "--slurm-option=--output=/dev/null",
 	}, more...)
 	return append(argv, script)
 }

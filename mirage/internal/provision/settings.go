@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/mirage/internal/policy"
-	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -50,12 +49,8 @@ type Settings struct {
 	Leave bool
 	// DryRun decides and submits nothing.
 	DryRun bool
-	// Rules are the cluster and its scheduler, as far as they are known, for
-	// policies that ask for a forecast of the queue; nil is none.
-	Rules *simulator.Config
-	// Live takes the cluster as its controller describes it, where Rules is nil, for
-	// such policies.
-	Live bool
+	// Forecasts says that the policy asks for a forecast of the queue.
+	Forecasts bool
 	// Predict, where it is not nil, is given the reward in hours that is expected of a
 	// successor when it is submitted, by the token of its link, and returns it as
 	// earlier ones correct it; Outcome is given what it came to.
@@ -99,14 +94,6 @@ func (s *Settings) complete() error {
 		return fmt.Errorf("%w: --no-overlap sets --dependency, and so do the options of sbatch", ErrSettings)
 	case s.DryRun && s.Predecessor == 0:
 		return fmt.Errorf("%w: --dry-run needs --predecessor", ErrSettings)
-	}
-	if s.Rules != nil {
-		if _, err := s.Rules.Resume(simulator.Standing{}); err != nil {
-			return fmt.Errorf("%w: %w", ErrSettings, err)
-		}
-		if err := s.Rules.Accepts(s.Request.Nodes); err != nil {
-			return fmt.Errorf("%w: %w", ErrSettings, err)
-		}
 	}
 	return nil
 }

@@ -8,10 +8,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/foretime/foretime/mirage/internal/cluster"
-	"github.com/foretime/foretime/mirage/internal/simulator"
-	"github.com/foretime/foretime/mirage/internal/trace"
-	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/testkit/slurmtest"
 )
 
@@ -29,11 +25,6 @@ func TestRealSharedNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	config := filepath.Join(c.Dir, "config.json")
-	settings := simulator.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 16, Unit: trace.GPUs}, Rules: cluster.Defaults(cluster.Slurm)}, Zone: "UTC"}
-	if err := file.WriteJSON(config, &settings); err != nil {
-		t.Fatal(err)
-	}
 	c.Await("eleven running jobs", func() bool {
 		out, err := c.Run("squeue", "--noheader", "--states=R", "--format=%i")
 		return err == nil && bytes.Count([]byte(out), []byte("\n")) == 11
@@ -43,8 +34,8 @@ func TestRealSharedNodes(t *testing.T) {
 	if err := os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\nexec sleep %d\n", seconds), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	out := run(t, c.Env(), mirage, "provision", "--state", filepath.Join(c.Dir, "chain"), "--config", config, "--set", "service.limit=1m", "--set", fmt.Sprintf("service.time=%ds", seconds),
-		"--set", "decide.interval=1s", "--services", "3", "--json", "--sbatch-option=--gres=gpu:1", "--sbatch-option=--output=/dev/null", script)
+	out := run(t, c.Env(), mirage, "provision", "--state-dir", filepath.Join(c.Dir, "chain"), "--set", "service.limit=1m", "--set", fmt.Sprintf("service.time=%ds", seconds),
+		"--set", "decide.interval=1s", "--services", "3", "--json", "--slurm-option=--gres=gpu:1", "--slurm-option=--output=/dev/null", script)
 	var sum Summary
 	if err := json.Unmarshal([]byte(out), &sum); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,10 +104,7 @@ func (p *Provisioner) submitLock() string { return filepath.Join(p.dir, "submit.
 // name returns the job name of a link, which the accounting keeps where it does
 // not keep comments.
 func (p *Provisioner) name(link int) string {
-	name := p.s.Request.Name
-	if name == "" {
-		name = "service"
-	}
+	name := cmp.Or(p.s.Request.Name, "service")
 	return fmt.Sprintf("%s-%s-%d", name, p.ledger.Chain, link)
 }
 

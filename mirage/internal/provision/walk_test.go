@@ -15,10 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/foretime/foretime/mirage/internal/cluster"
-	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/wait"
-	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/testkit/scripttest"
 	"github.com/foretime/foretime/shared/testkit/slurmtest"
 )
@@ -48,7 +45,7 @@ func TestRealWalk(t *testing.T) {
 	if err != nil || !strings.Contains(out, "PrivateData in slurm.conf contains jobs") {
 		t.Errorf("%v: that jobs are hidden is not told:\n%s", err, out)
 	}
-	out, err = shell("mirage provision --state refused --model avg --set service.limit=1m --sbatch-option=--partition=nope service.sh")
+	out, err = shell("mirage provision --state-dir refused --model avg --set service.limit=1m --slurm-option=--partition=nope service.sh")
 	if err == nil || !strings.Contains(out, "invalid partition specified: nope") || !strings.Contains(out, "Batch job submission failed") {
 		t.Errorf("a partition that there is not: %v\n%s", err, out)
 	}
@@ -59,8 +56,8 @@ func TestRealWalk(t *testing.T) {
 // left stops a run while its first service runs alone: the successor that it leaves
 // behind waits for that one's end, and it says how to take it back.
 func left(t *testing.T, c *slurmtest.Cluster, env []string) {
-	cmd := exec.Command(filepath.Join(c.Dir, "mirage"), "provision", "--state", "left", "--model", "reactive", "--leave-successor", "--set", "service.notice=10s", "--set", "service.limit=5m",
-		"--set", "decide.poll=1s", "--set", "decide.interval=5s", "--sbatch-option=--output=/dev/null", "long.sh")
+	cmd := exec.Command(filepath.Join(c.Dir, "mirage"), "provision", "--state-dir", "left", "--model", "reactive", "--leave-successor", "--set", "service.notice=10s", "--set", "service.limit=5m",
+		"--set", "decide.poll=1s", "--set", "decide.interval=5s", "--slurm-option=--output=/dev/null", "long.sh")
 	var told bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stderr = c.Dir, env, &told
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -93,10 +90,6 @@ func successor(t *testing.T, c *slurmtest.Cluster) string {
 // throttled keeps a chain going beside an array that holds one node of four: its
 // fifty-nine other tasks are no competition, so that nothing is submitted early.
 func throttled(t *testing.T, c *slurmtest.Cluster, shell func(string) (string, error)) {
-	settings := simulator.File{Config: simulator.Config{Machine: cluster.Machine{Nodes: 4}, Rules: cluster.Defaults(cluster.Slurm)}, Zone: "UTC"}
-	if err := file.WriteJSON(filepath.Join(c.Dir, "config.json"), &settings); err != nil {
-		t.Fatal(err)
-	}
 	if _, err := c.Run("sbatch", "--parsable", "--exclusive", "--array=1-60%1", "--time=10", "--output=/dev/null", "--wrap=sleep 600"); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +97,7 @@ func throttled(t *testing.T, c *slurmtest.Cluster, shell func(string) (string, e
 		out, err := c.Run("squeue", "--noheader", "--states=R", "--format=%i")
 		return err == nil && strings.Contains(out, "_1")
 	})
-	out, err := shell("mirage provision --state beside --config config.json --set service.limit=1m --set service.time=5s --set decide.interval=1s --services 3 --json --sbatch-option=--output=/dev/null service.sh 2> /dev/null")
+	out, err := shell("mirage provision --state-dir beside --set service.limit=1m --set service.time=5s --set decide.interval=1s --services 3 --json --slurm-option=--output=/dev/null service.sh 2> /dev/null")
 	var sum Summary
 	if err != nil || json.Unmarshal([]byte(out), &sum) != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -33,6 +33,7 @@ type world struct {
 	acct     bool
 	away     func(time.Time) bool // no command reaches it then; nil is never
 	requeue  time.Time            // when the running job is requeued; zero is never
+	fixed    bool                 // nobody may change a job's begin
 	hopeless bool                 // every job is cancelled before its start
 	modern   bool                 // numbers and states as newer versions print them
 
@@ -45,7 +46,9 @@ type world struct {
 
 type job struct {
 	slurmview.Job
-	begin time.Time   // when it will start
+	begin time.Time // when it will start
+	after *job      // it starts after that one's end
+	ran   bool
 	fate  trace.State // CANCELLED: it never will
 }
 
@@ -115,13 +118,13 @@ func (w *world) pass(d time.Duration) {
 			j.State, j.Start, j.End = "PENDING", 0, 0
 			j.begin, w.requeue = w.now.Add(time.Minute), time.Time{}
 		}
-		if j.State == "PENDING" && !j.begin.After(w.now) {
+		if j.State == "PENDING" && !j.begin.After(w.now) && (j.after == nil || j.after.State.Over()) {
 			j.Start = w.now.Unix()
 			if j.fate == "CANCELLED" {
 				j.State, j.End = "CANCELLED", j.Start
 				continue
 			}
-			j.State, j.End = "RUNNING", j.Start+int64(w.service.Seconds())
+			j.State, j.End, j.ran = "RUNNING", j.Start+int64(w.service.Seconds()), true
 		}
 		if j.State == "RUNNING" && j.End <= w.now.Unix() {
 			j.State = "COMPLETED"
@@ -146,6 +149,9 @@ func (w *world) submit(argv []string) int64 {
 		j.Eligible = j.Submit + int64(after)
 		j.begin = time.Unix(max(j.begin.Unix(), j.Eligible), 0)
 	}
+	if after, err := strconv.Atoi(strings.TrimPrefix(option(argv, "dependency"), "afterany:")); err == nil {
+		j.after = w.jobs[after-1]
+	}
 	if w.hopeless || w.rng.Float64() < .07 {
 		j.fate = "CANCELLED"
 	}
@@ -167,6 +173,9 @@ func (w *world) Run(_ context.Context, argv []string, held *os.File) ([]byte, er
 	case "scontrol":
 		if argv[1] == "update" {
 			return nil, w.begin(argv[2:])
+		}
+		if argv[len(argv)-2] == "job" {
+			return []byte("JobId=1 JobState=FAILED ExitCode=3:0 StdErr=/home/me/slurm-1.out StdIn=/dev/null\n"), nil
 		}
 		switch argv[len(argv)-1] {
 		case "nodes":
@@ -192,8 +201,15 @@ func (w *world) Run(_ context.Context, argv []string, held *os.File) ([]byte, er
 		return w.sacct(option(argv, "name")), nil
 	case "scancel":
 		for _, j := range w.jobs {
-			if fmt.Sprint(j.ID) == argv[1] && j.State == "RUNNING" {
+			switch {
+			case fmt.Sprint(j.ID) != argv[len(argv)-1]:
+			case j.State == "RUNNING" && len(argv) == 2:
 				j.State, j.End = "CANCELLED", w.now.Unix()
+			case j.State == "PENDING":
+				j.State, j.Start, j.End = "CANCELLED", w.now.Unix(), w.now.Unix()
+				if !j.ran {
+					j.fate = "CANCELLED"
+				}
 			}
 		}
 		return nil, nil
@@ -203,6 +219,10 @@ func (w *world) Run(_ context.Context, argv []string, held *os.File) ([]byte, er
 
 // begin sets the time from which a job may start.
 func (w *world) begin(argv []string) error {
+	w.counts["update"]++
+	if w.fixed {
+		return fmt.Errorf("scontrol: %w: exit status 1: Access/permission denied for job", slurmview.ErrCommand)
+	}
 	for _, j := range w.jobs {
 		if argv[0] != fmt.Sprintf("JobId=%d", j.ID) || j.State != "PENDING" {
 			continue
@@ -213,7 +233,7 @@ func (w *world) begin(argv []string) error {
 		w.counts[argv[1]]++
 		return nil
 	}
-	return fmt.Errorf("scontrol: %w: %q", slurmview.ErrCommand, argv)
+	return fmt.Errorf("scontrol: %w: %q: Job is no longer pending execution", slurmview.ErrCommand, argv)
 }
 
 func (w *world) sbatch(argv []string, held *os.File, failed error) ([]byte, error) {

@@ -2,10 +2,9 @@
 // decision, the history of the queue up to the decision, and the reward of submitting
 // the successor then.
 //
-// A history is 144 snapshots of 42 features, one every ten minutes ([Columns] names
-// them). It never reaches past its decision.
+// A history is 144 snapshots, one every ten minutes, which a sample holds in summary
+// ([SummaryColumns] names its features). It never reaches past its decision.
 //
-// [Plan.Generate] simulates episodes in blocks of a few. A block is one file, written
-// whole or not at all, with the same bytes from any number of workers, so a killed run
-// can continue.
+// [Plan.Generate] simulates episodes. A directory holds the samples of one plan in one
+// file, with the same bytes from any number of workers.
 package samples

@@ -3,7 +3,6 @@ package samples_test
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/cluster"
@@ -13,12 +12,6 @@ import (
 )
 
 func Example() {
-	dir, err := os.MkdirTemp("", "samples")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
 	const day = 86400
 	jobs, err := synth.Default().Generate(context.Background(), synth.Settings{Days: 14, NodeHoursPerDay: 20 * 24, MaxNodes: 40, Seed: 1})
 	if err != nil {
@@ -31,11 +24,7 @@ func Example() {
 		return
 	}
 	plan := samples.Plan{Episodes: 4, Probes: 3, Interval: day, Start: 7 * day, History: 7 * day, Service: chain.Service{Nodes: 1, Limit: 6 * 3600}}
-	if err := plan.Generate(context.Background(), w, dir, 2, func(int) {}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	set, err := samples.Load(dir, nil)
+	set, err := plan.Generate(context.Background(), w, 2, func() {})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -43,5 +32,5 @@ func Example() {
 	s := set.Samples[2] // the last probe submits when the predecessor ends
 	fmt.Println(len(set.Samples), "samples of", len(s.X), "features;", s.Decision == s.PredEnd)
 	// Output:
-	// 12 samples of 6048 features; true
+	// 12 samples of 70 features; true
 }

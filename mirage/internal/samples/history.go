@@ -41,77 +41,56 @@ func Begin(background *simulator.Simulator, at int64, service chain.Service) (pa
 	return pair, c, start, end, err
 }
 
-// carried is the subject of a camera: a simulation, or a pair in one.
-type carried interface {
-	RunUntil(at int64)
-	Simulation() *simulator.Simulator
-}
-
 // RunUntil carries a simulation to an instant and takes the snapshots due on
 // the way, the instant included. Those due before the simulation began are
 // taken at its beginning.
-func (c *Camera) RunUntil(sim carried, at int64) {
+func (c *Camera) RunUntil(sim *simulator.Simulator, at int64) {
 	for ; c.next <= at; c.next += SnapshotSeconds {
 		sim.RunUntil(c.next)
 		if len(c.moments) == 2*Steps {
 			c.moments = append(c.moments[:0], c.moments[Steps:]...)
 		}
-		c.moments = append(c.moments, Moment{c.next, c.lens.Of(sim.Simulation())})
+		c.moments = append(c.moments, Moment{c.next, c.lens.Of(sim)})
 	}
 	sim.RunUntil(at)
 }
 
-// History holds what is known at a decision: the last 144 snapshots, oldest first, and the two
-// service jobs at that time.
+// History holds what is known at a decision: the last 144 snapshots, oldest first, and for how
+// long the predecessor waited, or has waited so far, and has been running.
 type History struct {
-	Moments     []Moment
-	Predecessor [4]float64 // limit (minutes), nodes, wait (s), elapsed (s)
-	Successor   [4]float64 // limit (minutes), nodes, 0, 0
+	Moments        []Moment
+	Service        chain.Service
+	WaitSeconds    float64
+	ElapsedSeconds float64
 }
 
-// History returns the history of a pair at its present instant. It shares the
-// snapshots with the camera until the camera moves on.
-func (c *Camera) History(p *chain.Pair) (History, error) {
-	if len(c.moments) < Steps {
-		return History{}, fmt.Errorf("%d snapshots, want %d", len(c.moments), Steps)
-	}
-	h := History{Moments: c.moments[len(c.moments)-Steps:]}
-	limit, nodes := float64(p.Service.Limit)/60, float64(p.Service.Nodes)
-	h.Successor = [4]float64{limit, nodes, 0, 0}
-	h.Predecessor = [4]float64{limit, nodes, float64(p.Now() - p.Submit), 0}
+// History returns the history of a pair, for whose present instant the camera has taken a day.
+// It shares the snapshots with the camera until the camera moves on.
+func (c *Camera) History(p *chain.Pair) History {
+	h := History{Moments: c.moments[len(c.moments)-Steps:], Service: p.Service, WaitSeconds: float64(p.Now() - p.Submit)}
 	if start, _, ok := p.Predecessor(); ok {
-		h.Predecessor[2], h.Predecessor[3] = float64(start-p.Submit), float64(p.Now()-start)
+		h.WaitSeconds, h.ElapsedSeconds = float64(start-p.Submit), float64(p.Now()-start)
 	}
-	return h, nil
-}
-
-// Tensor writes the history as 144 rows of 42 features into x.
-func (h *History) Tensor(x []float64) {
-	for i := range h.Moments {
-		row := x[i*Features : (i+1)*Features]
-		copy(row, h.Moments[i].Snapshot[:])
-		copy(row[queueFeatures:], h.Predecessor[:])
-		copy(row[queueFeatures+4:], h.Successor[:])
-	}
+	return h
 }
 
 // Shape of a history.
 const (
 	Steps           = 144 // snapshots
 	SnapshotSeconds = 600 // between two of them
-	queueFeatures   = 34  // of the queue as such, in every snapshot
-	Features        = 42  // with predecessor and successor
+	features        = 29  // of a snapshot
+	runningFrom     = 12  // the first one of the running jobs
 )
 
 // Snapshot is the state of the queue at an instant: for the pending jobs,
 // then for the running ones, their number, the sum of their nodes, and the 0,
-// 25, 50, 75 and 100 % quantiles of three quantities. For pending jobs these
-// are limit (minutes), age (s) and 0; for running ones limit (minutes), wait
+// 25, 50, 75 and 100 % quantiles of some quantities. For pending jobs these
+// are limit (minutes) and age (s); for running ones limit (minutes), wait
 // (s) and elapsed time (s). All are 0 where there are no jobs.
-type Snapshot [queueFeatures]float64
+type Snapshot [features]float64
 
-// Columns returns the names of the 42 features of a snapshot, in order.
-func Columns() []string {
+// columns returns the names of the features of a snapshot, in order.
+func columns() []string {
 	var names []string
 	group := func(kind string, quantities ...string) {
 		names = append(names, kind+"_jobs", kind+"_nodes")
@@ -121,11 +100,8 @@ func Columns() []string {
 			}
 		}
 	}
-	group("pending", "limit_minutes", "age_seconds", "elapsed_seconds")
+	group("pending", "limit_minutes", "age_seconds")
 	group("running", "limit_minutes", "wait_seconds", "elapsed_seconds")
-	for _, job := range []string{"predecessor", "successor"} {
-		names = append(names, job+"_limit_minutes", job+"_nodes", job+"_wait_seconds", job+"_elapsed_seconds")
-	}
 	return names
 }
 
@@ -148,14 +124,14 @@ type Lens struct {
 
 // Take summarises jobs.
 func (l *Lens) Take(pending []Pending, running []Running) (s Snapshot) {
-	half := s[:queueFeatures/2]
+	half := s[:runningFrom]
 	half[0] = float64(len(pending))
 	for _, p := range pending {
 		half[1] += p.Nodes
 	}
 	quantiles(half[2:7], l.column(len(pending), func(i int) float64 { return pending[i].LimitMinutes }))
 	quantiles(half[7:12], l.column(len(pending), func(i int) float64 { return pending[i].AgeSeconds }))
-	half = s[queueFeatures/2:]
+	half = s[runningFrom:]
 	half[0] = float64(len(running))
 	for _, r := range running {
 		half[1] += r.Nodes

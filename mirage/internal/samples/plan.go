@@ -8,6 +8,7 @@ import (
 
 	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/simulator"
+	"github.com/foretime/foretime/shared/crash"
 )
 
 // ErrPlan is returned when a plan cannot be carried out, or a directory holds
@@ -56,18 +57,15 @@ type Sample struct {
 	PredEnd   int64 `dataset:"pred_end"`
 	SuccStart int64 `dataset:"succ_start"`
 	// Reward is the successor's start less the predecessor's end, in seconds.
-	Reward      int64   `dataset:"reward_seconds"`
-	Backfilled  bool    `dataset:"backfilled"`
-	PendingJobs int     `dataset:"pending_jobs"`
-	MeanWait    float64 `dataset:"mean_wait_seconds"` // of the last 100 started jobs, at the decision
-	HistoryEnd  int64   `dataset:"history_end"`       // the last snapshot's time
+	Reward   int64   `dataset:"reward_seconds"`
+	MeanWait float64 `dataset:"mean_wait_seconds"` // of the last 100 started jobs, at the decision
 	// ForecastFull and ForecastPart are the waits in seconds that the queue
 	// itself predicts at the decision, if other jobs use all of their limits,
 	// or two fifths: see ForecastShares.
 	ForecastFull float64 `dataset:"forecast_full_seconds"`
 	ForecastPart float64 `dataset:"forecast_part_seconds"`
-	// X is the history: 144 rows of 42 features, in the file one row a line.
-	X []float64 `dataset:"-"`
+	// X is the summary of the history, see [SummaryColumns].
+	X []float64 `dataset:",rest"`
 }
 
 // meanOver is the number of recent waits in a mean wait.
@@ -108,10 +106,10 @@ func (p Plan) Episode(background *simulator.Simulator, episode int) ([]Sample, e
 	}
 	out := make([]Sample, 0, p.Probes)
 	for i, at := range p.probeTimes(submit, end) {
-		camera.RunUntil(pair, at)
+		camera.RunUntil(pair.Simulation(), at)
 		s, err := p.probe(camera, pair)
 		if err != nil {
-			return nil, fmt.Errorf("episode %d, probe %d: %w", episode, i, err)
+			return nil, fmt.Errorf("probe %d: %w", i, err)
 		}
 		s.Episode, s.Probe = episode, i
 		out = append(out, s)
@@ -127,37 +125,51 @@ func (p Plan) probe(camera *Camera, pair *chain.Pair) (Sample, error) {
 	sim := pair.Simulation()
 	s := Sample{
 		Decision: o.Submitted, PredStart: o.PredStart, PredEnd: o.PredEnd, SuccStart: o.SuccStart,
-		Reward: o.RewardSeconds(), Backfilled: o.Backfilled, PendingJobs: sim.Queue().Len(),
-		MeanWait: MeanWait(sim.LastWaits(meanOver)), X: make([]float64, Steps*Features),
+		Reward:   o.RewardSeconds(),
+		MeanWait: MeanWait(sim.LastWaits(meanOver)),
 	}
 	for i, wait := range []*float64{&s.ForecastFull, &s.ForecastPart} {
 		if *wait, err = pair.Service.WaitIn(sim, sim.Using(ForecastShares()[i]), 0, simulator.Farthest); err != nil {
 			return Sample{}, err
 		}
 	}
-	h, err := camera.History(pair)
-	if err != nil {
-		return Sample{}, err
-	}
-	h.Tensor(s.X)
-	s.HistoryEnd = h.Moments[Steps-1].At
+	h := camera.History(pair)
+	s.X = h.Summary()
 	return s, nil
 }
 
-// Background returns a simulation of the other jobs, warm for an episode:
-// begun History before the plan's start with an idle machine, or at the first
-// job if that is later, and run to the day before the episode.
-func (p Plan) Background(ctx context.Context, w *simulator.Workload, episode int) (*simulator.Simulator, error) {
-	begin := p.Start - max(p.History, Steps*SnapshotSeconds)
-	s := w.NewFrom(begin)
-	if err := p.Forward(ctx, s, episode); err != nil {
-		return nil, err
+// stretch is the number of episodes that a worker plays on one simulation of the other jobs.
+const stretch = 14
+
+// Each calls a function for each episode, with a simulation of the other jobs that has come to
+// the day before it and must stay as it is. A number of workers call it at once. The outcome
+// does not depend on their number.
+func (p Plan) Each(ctx context.Context, w *simulator.Workload, workers int, play func(background *simulator.Simulator, episode int) error) error {
+	if err := p.Check(); err != nil {
+		return err
 	}
-	return s, nil
+	group, ctx := crash.WithContext(ctx)
+	group.SetLimit(max(workers, 1))
+	for first := 0; first < p.Episodes; first += stretch {
+		group.Go(func() error {
+			background := w.NewFrom(p.Start - max(p.History, Steps*SnapshotSeconds))
+			for episode := first; episode < min(first+stretch, p.Episodes); episode++ {
+				if err := p.forward(ctx, background, episode); err != nil {
+					return err
+				}
+				if err := play(background, episode); err != nil {
+					return fmt.Errorf("episode %d: %w", episode, err)
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
 }
 
-// Forward carries such a simulation to the day before an episode.
-func (p Plan) Forward(ctx context.Context, s *simulator.Simulator, episode int) error {
+// forward carries a simulation of the other jobs, begun History before the plan's start with
+// an idle machine, or at the first job if that is later, to the day before an episode.
+func (p Plan) forward(ctx context.Context, s *simulator.Simulator, episode int) error {
 	to := p.Submit(episode) - Steps*SnapshotSeconds
 	const stride = 7 * 86400
 	for s.Now() < to {
@@ -166,5 +178,5 @@ func (p Plan) Forward(ctx context.Context, s *simulator.Simulator, episode int) 
 		}
 		s.RunUntil(min(to, s.Now()+stride))
 	}
-	return nil
+	return ctx.Err()
 }

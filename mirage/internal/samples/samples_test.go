@@ -42,7 +42,7 @@ func TestTake(t *testing.T) {
 	running := []Running{{60, 3, 0, 59}}
 	var l Lens
 	want := Snapshot{
-		4, 12, 30, 52.5, 90, 810, 2880, 5, 6.5, 7, 255.25, 1000, 0, 0, 0, 0, 0,
+		4, 12, 30, 52.5, 90, 810, 2880, 5, 6.5, 7, 255.25, 1000,
 		1, 3, 60, 60, 60, 60, 60, 0, 0, 0, 0, 0, 59, 59, 59, 59, 59,
 	}
 	if diff := cmp.Diff(want, l.Take(pending, running)); diff != "" {
@@ -51,9 +51,19 @@ func TestTake(t *testing.T) {
 	if got := l.Take(nil, nil); got != (Snapshot{}) {
 		t.Errorf("an empty queue gives %v, want zeros", got)
 	}
-	if n := len(Columns()); n != Features {
-		t.Errorf("%d columns, want %d", n, Features)
+	if n := len(columns()); n != features {
+		t.Errorf("%d columns, want %d", n, features)
 	}
+}
+
+// warm returns a simulation of the other jobs that has come to the day before an episode.
+func warm(t *testing.T, p Plan, w *simulator.Workload, episode int) *simulator.Simulator {
+	t.Helper()
+	s := w.NewFrom(p.Start - p.History)
+	if err := p.forward(t.Context(), s, episode); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // TestEpisode checks what holds for every sample: no snapshot is later than
@@ -63,10 +73,7 @@ func TestEpisode(t *testing.T) {
 	w := month(t)
 	p := plan()
 	for e := range 20 {
-		background, err := p.Background(t.Context(), w, e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		background := warm(t, p, w, e)
 		samples, err := p.Episode(background, e)
 		if err != nil {
 			t.Fatal(err)
@@ -83,8 +90,8 @@ func TestEpisode(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, s := range samples {
-			if s.HistoryEnd > s.Decision || s.HistoryEnd <= s.Decision-SnapshotSeconds || len(s.X) != Steps*Features {
-				t.Errorf("episode %d, probe %d: history of %d ends at %d, the decision is at %d", e, i, len(s.X), s.HistoryEnd, s.Decision)
+			if len(s.X) != len(SummaryColumns()) {
+				t.Errorf("episode %d, probe %d: history of %d", e, i, len(s.X))
 			}
 			if s.Reward != s.SuccStart-s.PredEnd || s.SuccStart < s.Decision || s.PredEnd-s.PredStart != p.Service.Limit {
 				t.Errorf("episode %d, probe %d: %+v", e, i, s)
@@ -103,10 +110,7 @@ func TestHistoryIsDecisionTime(t *testing.T) {
 	w := month(t)
 	p := plan()
 	const e = 7
-	background, err := p.Background(t.Context(), w, e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	background := warm(t, p, w, e)
 	whole, err := p.Episode(background, e)
 	if err != nil {
 		t.Fatal(err)
@@ -120,102 +124,68 @@ func TestHistoryIsDecisionTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := p.Background(t.Context(), cut, e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := warm(t, p, cut, e)
 		pair, camera, _, _, err := Begin(b, p.Submit(e), p.Service)
 		if err != nil {
 			t.Fatal(err)
 		}
-		camera.RunUntil(pair, s.Decision)
-		h, err := camera.History(pair)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x := make([]float64, Steps*Features)
-		h.Tensor(x)
-		if diff := cmp.Diff(s.X, x); diff != "" {
+		camera.RunUntil(pair.Simulation(), s.Decision)
+		h := camera.History(pair)
+		if diff := cmp.Diff(s.X, h.Summary()); diff != "" {
 			t.Errorf("probe %d sees later arrivals: %s", i, diff)
 		}
 	}
 }
 
-func silent(int) {}
+func silent() {}
 
-func files(t *testing.T, dir string) map[string]string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]string{}
-	for _, e := range entries {
-		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[e.Name()] = string(b)
-	}
-	return out
-}
-
-// TestGenerate: one worker or three, in one run or stopped and gone on, the files are the
-// same.
+// TestGenerate checks that one worker and three write the same files, and that the samples read
+// from them are those that were played.
 func TestGenerate(t *testing.T) {
 	w := month(t)
 	p := plan()
-	generate := func(dir string, workers int) {
-		t.Helper()
-		if err := p.Generate(t.Context(), w, dir, workers, silent); err != nil {
+	var files []string
+	dir := filepath.Join(t.TempDir(), "samples")
+	for _, workers := range []int{1, 3} {
+		set, err := p.Generate(t.Context(), w, workers, silent)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	whole := t.TempDir()
-	generate(whole, 1)
-	want := files(t, whole)
-	if len(want) != 1+2*3 {
-		t.Fatalf("%d files", len(want))
-	}
-	// As a kill in the middle leaves it: a block whose histories are there and
-	// whose samples are not, and a block cut short. A file that is only called like a
-	// temporary one may be a user's, and stays.
-	similar := filepath.Join(whole, "."+filepath.Base(historiesFile(whole, 2))+"123")
-	if err := errors.Join(os.WriteFile(similar, nil, 0o600), os.Truncate(historiesFile(whole, 0), 1000)); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{samplesFile(whole, 1), samplesFile(whole, 2), historiesFile(whole, 2)} {
-		if err := os.Remove(name); err != nil {
+		if err := set.Save(dir); err != nil {
 			t.Fatal(err)
 		}
+		b, err := os.ReadFile(filepath.Join(dir, samplesFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, string(b))
 	}
-	if _, err := Load(whole, nil); err == nil {
-		t.Error("a part of the blocks is loaded")
+	if files[0] != files[1] {
+		t.Error("one worker and three write different files")
 	}
-	generate(whole, 3)
-	if err := os.Remove(similar); err != nil {
-		t.Error(err)
-	}
-	if diff := cmp.Diff(want, files(t, whole)); diff != "" {
-		t.Error("what goes on differs from the whole")
-	}
-	set, err := Load(whole, nil)
+	set, err := Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	background, err := p.Background(t.Context(), w, 13)
-	if err != nil {
-		t.Fatal(err)
-	}
-	played, err := p.Episode(background, 13)
+	played, err := p.Episode(warm(t, p, w, 13), 13)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(played, set.Samples[13*p.Probes:14*p.Probes]); diff != "" || len(set.Samples) != p.Episodes*p.Probes {
 		t.Errorf("%d samples; what is read is not what was played: %s", len(set.Samples), diff)
 	}
-	p.Interval++
-	if err := p.Generate(t.Context(), w, whole, 1, silent); !errors.Is(err, ErrPlan) {
-		t.Errorf("another plan in the same folder: %v", err)
+	set.Samples = set.Samples[1:]
+	if err := set.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(dir); !errors.Is(err, ErrPlan) {
+		t.Errorf("a sample is missing: %v", err)
+	}
+	if err := os.Truncate(filepath.Join(dir, samplesFile), 1000); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(dir); err == nil {
+		t.Error("a file that was cut short is loaded")
 	}
 }
 
@@ -228,14 +198,41 @@ func TestGenerateRefuses(t *testing.T) {
 	} {
 		p := plan()
 		change(&p)
-		if err := p.Generate(t.Context(), w, t.TempDir(), 1, silent); !errors.Is(err, ErrPlan) {
+		if _, err := p.Generate(t.Context(), w, 1, silent); !errors.Is(err, ErrPlan) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := plan().Generate(ctx, w, t.TempDir(), 1, silent); !errors.Is(err, context.Canceled) {
+	if _, err := plan().Generate(ctx, w, 1, silent); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestSummary(t *testing.T) {
+	h := History{Moments: make([]Moment, Steps), Service: chain.Service{Nodes: 1, Limit: 172800}}
+	for i := range h.Moments {
+		s := &h.Moments[i].Snapshot
+		s[0], s[12] = float64(i), 70
+	}
+	x, names := h.Summary(), SummaryColumns()
+	if len(x) != len(names) {
+		t.Fatalf("%d values, %d names", len(x), len(names))
+	}
+	got := map[string]float64{}
+	for i, n := range names {
+		got[n] = x[i]
+	}
+	for name, want := range map[string]float64{
+		"pending_jobs": 143, "running_jobs": 70, "pending_jobs_change_60min": 6, "pending_jobs_mean_60min": 140.5,
+		"service_limit_minutes": 2880, "remaining_seconds": 172800,
+	} {
+		if got[name] != want {
+			t.Errorf("%s %v, want %v", name, got[name], want)
+		}
+	}
+	if len(names) != len(got) {
+		t.Error("names repeat")
 	}
 }
 

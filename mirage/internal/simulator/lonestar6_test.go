@@ -67,6 +67,9 @@ func TestLonestar6(t *testing.T) {
 // Lonestar6 queue, to show how cost grows with the number of jobs.
 func BenchmarkSimulate(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
+		if testing.Short() && n > 100_000 {
+			continue
+		}
 		jobs, err := synth.Default().Generate(b.Context(), synth.Settings{Jobs: n, Start: 1_670_000_000, NodeHoursPerDay: .75 * 75 * 24, MaxNodes: 75, Seed: 1})
 		if err != nil {
 			b.Fatal(err)

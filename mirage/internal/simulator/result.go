@@ -2,10 +2,8 @@ package simulator
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/shared/dataset"
@@ -43,16 +41,6 @@ func (r *Result) recorder(s *Simulator) func(job int32, at int64) {
 	}
 }
 
-// check makes sure that no job was lost.
-func (r *Result) check() error {
-	for i, start := range r.Starts {
-		if (start == notStarted) != r.Workload.jobs[i].rejected {
-			return fmt.Errorf("internal error: job %s was lost", r.Workload.Jobs[i].ID)
-		}
-	}
-	return nil
-}
-
 // Times returns a job's start and end; ok is false for a rejected job.
 func (r *Result) Times(i int) (start, end int64, ok bool) {
 	if start = r.Starts[i]; start == notStarted {
@@ -76,24 +64,18 @@ type outcome struct {
 	Status      string `dataset:"status"` // started or rejected
 }
 
-// placed is one where nodes are of kinds, with the numbers of its nodes from 0.
-type placed struct {
-	outcome
-	On string `dataset:"on"`
-}
-
 // WriteCSV writes jobs.csv, one row a job in the order of the workload.
 func (r *Result) WriteCSV(w io.Writer) error {
-	if r.Places == nil {
-		return writeCSV(w, len(r.Starts), r.outcome)
+	out, err := dataset.NewWriter[outcome](w, dataset.CSV, dataset.Options{})
+	if err != nil {
+		return err
 	}
-	return writeCSV(w, len(r.Starts), func(i int) placed {
-		p := placed{outcome: r.outcome(i)}
-		if r.Places[i] != nil {
-			p.On = strings.Trim(fmt.Sprint(r.Places[i].On), "[]")
+	for i := range r.Starts {
+		if err := out.Write(r.outcome(i)); err != nil {
+			return err
 		}
-		return p
-	})
+	}
+	return out.Close()
 }
 
 func (r *Result) outcome(i int) outcome {
@@ -104,19 +86,6 @@ func (r *Result) outcome(i int) outcome {
 		o.Status = "started"
 	}
 	return o
-}
-
-func writeCSV[T any](w io.Writer, rows int, row func(int) T) error {
-	out, err := dataset.NewWriter[T](w, dataset.CSV, dataset.Options{})
-	if err != nil {
-		return err
-	}
-	for i := range rows {
-		if err := out.Write(row(i)); err != nil {
-			return err
-		}
-	}
-	return out.Close()
 }
 
 // Metrics compare a simulation with the trace.

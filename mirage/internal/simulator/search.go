@@ -24,8 +24,6 @@ type Grid struct {
 	UserLimits []int     // 0 is no limit
 	Logged     []float64 // weight of the logged priority; 0 is off
 	Size       []float64
-	// Kinds are the nodes where they are known, as many as Nodes has them.
-	Kinds []cluster.Kind
 }
 
 // GridFor returns the grid for a range of a log: nodes from four fifths of the
@@ -117,7 +115,7 @@ func (s *search) config(p point) Config {
 		rules.Weights.Logged = 1
 	}
 	rules.Weights.Size = p.size
-	return Config{Machine: cluster.Machine{Nodes: p.nodes, Kinds: s.grid.Kinds}, Rules: rules}
+	return Config{Machine: cluster.Machine{Nodes: p.nodes}, Rules: rules}
 }
 
 type search struct {

@@ -54,6 +54,9 @@ func TestSearchRecovers(t *testing.T) {
 	if c.Nodes != 40 || c.UserLimit != 4 || c.Weights.Size != 100 || found.Loss > 1e-12 {
 		t.Errorf("%d nodes, %d jobs a user, size %v, loss %v", c.Nodes, c.UserLimit, c.Weights.Size, found.Loss)
 	}
+	if testing.Short() {
+		return
+	}
 	again, err := Search(t.Context(), jobs, grid, 1, func() {})
 	if err != nil {
 		t.Fatal(err)

@@ -120,7 +120,7 @@ func (s *Simulator) resume(i int32, j *job, t *trace.Job) {
 	}
 	if j.rejected && s.w.layout != nil { // it runs, whatever the description says
 		a.Nodes = int32(min(t.Nodes, s.w.Config.Nodes))
-		j.nodes, j.share = a.Nodes, cluster.WholeNodes()
+		j.nodes, j.share = a.Nodes, &cluster.Share{Whole: true}
 	}
 	a.Place = s.nodes.Assign(int(j.nodes), j.share, on)
 	s.nodes.Take(a)

@@ -1,10 +1,8 @@
 package simulator
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"slices"
 
@@ -34,7 +32,6 @@ type job struct {
 	rejected bool
 	tier     int
 	static   float64
-	think    int64
 	share    *cluster.Share // of each node, where nodes are of kinds
 	charges  []trace.Charge
 }
@@ -49,7 +46,6 @@ type Workload struct {
 	dependents map[int32][]int32 // jobs to wake when a job ends
 	users      int
 	origin     int64
-	rejected   int
 	edges      []int64 // instants at which nodes go down or come up
 	layout     *cluster.Layout
 	plan       *cluster.Plan
@@ -88,9 +84,6 @@ func NewWorkload(jobs []trace.Job, c Config) (*Workload, error) {
 		if w.jobs[i], err = w.prepare(&jobs[i], user); err != nil {
 			return nil, err
 		}
-		if w.jobs[i].rejected {
-			w.rejected++
-		}
 	}
 	w.users = len(users)
 	for _, d := range c.Down {
@@ -103,12 +96,12 @@ func NewWorkload(jobs []trace.Job, c Config) (*Workload, error) {
 
 // prepare computes what the simulation needs of a job.
 func (w *Workload) prepare(t *trace.Job, user int32) (job, error) {
-	if t.Submit < -maxTime || t.Submit > maxTime || t.Limit < 0 || t.Limit > maxTime || t.Duration() < 0 || t.Think < 0 || t.Think > maxTime || math.IsNaN(t.Priority) || math.IsInf(t.Priority, 0) {
+	if t.Submit < -maxTime || t.Submit > maxTime || t.Limit < 0 || t.Limit > maxTime || t.Duration() < 0 || math.IsNaN(t.Priority) || math.IsInf(t.Priority, 0) {
 		return job{}, fmt.Errorf("%w: job %s: submitted at %d, limit %d s, duration %d s, priority %v", ErrWorkload, t.ID, t.Submit, t.Limit, t.Duration(), t.Priority)
 	}
 	j := job{
 		submit: t.Submit, limit: t.Limit, duration: min(t.Duration(), t.Limit),
-		user: user, after: -1, think: t.Think, charges: t.Charges,
+		user: user, after: -1, charges: t.Charges,
 	}
 	for _, c := range t.Charges {
 		if c.Cap < 0 || int(c.Cap) >= len(w.Config.Caps) {
@@ -123,13 +116,6 @@ func (w *Workload) prepare(t *trace.Job, user int32) (job, error) {
 	j.nodes, j.share = int32(t.Nodes), share
 	j.tier, j.static = tier, w.Config.Static(float64(t.Nodes)/float64(w.Config.Nodes), t.Priority)
 	return j, nil
-}
-
-// Accepts returns an error that wraps cluster.ErrOversize where a job can never
-// start.
-func (w *Workload) Accepts(t *trace.Job) error {
-	_, _, err := w.accepts(t)
-	return err
 }
 
 // accepts returns the part of each node that a job takes, on a machine with kinds of nodes, and
@@ -158,21 +144,4 @@ func (w *Workload) link() {
 		}
 		before[w.Jobs[i].ID] = int32(i)
 	}
-}
-
-// Hash returns a fingerprint of the jobs, as far as they matter to a simulation.
-func (w *Workload) Hash() string {
-	h := fnv.New64a()
-	var b [8]byte
-	for i := range w.jobs {
-		j := &w.jobs[i]
-		for _, v := range [...]uint64{uint64(j.submit), uint64(j.limit), uint64(j.duration), uint64(j.nodes), uint64(j.user), uint64(j.after), uint64(j.think), math.Float64bits(j.static)} {
-			binary.LittleEndian.PutUint64(b[:], v)
-			h.Write(b[:])
-		}
-		if j.share != nil {
-			fmt.Fprint(h, *j.share, j.tier)
-		}
-	}
-	return fmt.Sprintf("%016x", h.Sum64())
 }

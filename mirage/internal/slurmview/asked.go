@@ -100,7 +100,7 @@ func (v *View) simulation(a Ask) (*simulator.Simulator, trace.Job, error) {
 		}
 	}
 	if a.Singleton != "" {
-		job.After = strings.Trim(job.After+","+strings.Join(v.namesakes(a.User, a.Singleton, math.MaxInt64), ","), ",")
+		job.After = strings.Trim(job.After+","+strings.Join(namesakes(v.Jobs, a.User, a.Singleton, math.MaxInt64), ","), ",")
 	}
 	if err := v.checkDependency(a, job.After); err != nil {
 		return nil, job, err
@@ -130,9 +130,9 @@ func (v *View) Complete(a Ask) Ask {
 }
 
 // namesakes returns the ids of a user's jobs of a name that are not over and older than one.
-func (v *View) namesakes(user, name string, before int64) (ids []string) {
-	for i := range v.Jobs {
-		if j := &v.Jobs[i]; j.User == user && j.Name == name && !j.State.Over() && j.ID < before {
+func namesakes(jobs []Job, user, name string, before int64) (ids []string) {
+	for i := range jobs {
+		if j := &jobs[i]; j.User == user && j.Name == name && !j.State.Over() && j.ID < before {
 			ids = append(ids, rowID(j))
 		}
 	}
@@ -438,10 +438,7 @@ func (v *View) FindQueued(id string) (Ask, *Job, *View, error) {
 	case "BeginTime":
 		a.Eligible = j.Eligible
 	case "Dependency":
-		after := j.After
-		if j.Singleton {
-			after = slices.Concat(after, v.namesakes(j.User, j.Name, j.ID))
-		}
+		after := j.dependencies(v.Jobs)
 		if len(after) == 0 {
 			w.Unread = append(slices.Clip(w.Unread), "the dependency of the job, which squeue does not name")
 		}

@@ -58,37 +58,40 @@ func BatchOptions() []Option { return slices.Concat(shaping, harmless, unread) }
 // Script returns the options in the #SBATCH lines of a batch script, which end at the
 // first command. The error wraps ErrOption.
 func Script(text string) (options []string, err error) {
-	for i, line := range strings.Split(text, "\n") {
-		line = strings.TrimSpace(line)
-		switch rest, found := strings.CutPrefix(line, "#SBATCH"); {
-		case found:
-			words, err := split(rest)
-			if err != nil {
-				return nil, fmt.Errorf("line %d: %w", i+1, err)
-			}
-			if len(words) == 1 && (words[0] == "hetjob" || words[0] == "packjob") {
-				return nil, fmt.Errorf("line %d: %w: the parts of a heterogeneous job start together, which is not predicted; ask for each part, the latest start is a lower bound", i+1, ErrOption)
-			}
-			options = append(options, words...)
-		case line != "" && !strings.HasPrefix(line, "#"):
-			return options, nil
+	for i, line := range header(text) {
+		rest, found := strings.CutPrefix(line, "#SBATCH")
+		if !found {
+			continue
 		}
+		words, err := split(rest)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+		if len(words) == 1 && (words[0] == "hetjob" || words[0] == "packjob") {
+			return nil, fmt.Errorf("line %d: %w: the parts of a heterogeneous job start together, which is not predicted; ask for each part, the latest start is a lower bound", i+1, ErrOption)
+		}
+		options = append(options, words...)
 	}
 	return options, nil
+}
+
+// header returns the lines of a batch script before its first command, without the spaces around
+// them.
+func header(script string) (lines []string) {
+	for line := range strings.Lines(script) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "#") {
+			break
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // HasPBS reports whether a batch script has #PBS lines before its first command, which sbatch
 // reads too.
 func HasPBS(script string) bool {
-	for line := range strings.Lines(script) {
-		switch line = strings.TrimSpace(line); {
-		case strings.HasPrefix(line, "#PBS"):
-			return true
-		case line != "" && !strings.HasPrefix(line, "#"):
-			return false
-		}
-	}
-	return false
+	return slices.ContainsFunc(header(script), func(line string) bool { return strings.HasPrefix(line, "#PBS") })
 }
 
 // split returns the words of a line, with quotes and up to a comment, as a shell has

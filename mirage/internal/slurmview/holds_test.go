@@ -168,7 +168,7 @@ func TestPartsOfWait(t *testing.T) {
 		pending(7, "QOSMaxJobsPerUserLimit", `,"account":"lab","qos":"short"`),
 		pending(8, "JobHeldUser", ""),
 		pending(9, "Dependency", `,"dependency":"afterok:8(unfulfilled)"`),
-		pending(10, "Dependency", `,"dependency":"afterany:1(unfulfilled),afterok:2(unfulfilled)","account":"lab","qos":"normal"`),
+		pending(10, "Dependency", `,"dependency":"afterany:1(unfulfilled),afterok:2(unfulfilled)","account":"lab","qos":"normal","priority":1`),
 		pending(11, "Dependency", `,"dependency":"afterany:1(unfulfilled)?afterany:2(unfulfilled)"`),
 	}, ",") + `]}`
 	v := look(t, s)
@@ -317,23 +317,61 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestPendingDependencies: a pending job that waits for several others, or for those of its
+// name, has its place in the queue, so the jobs that wait for it have a known start.
+func TestPendingDependencies(t *testing.T) {
+	s := plainSite()
+	single := `,"dependency":"singleton(unfulfilled)","name":"step"`
+	s["squeue"] = `{"jobs":[` + strings.Join([]string{
+		running(1, 1, "w1", 240, `,"name":"step"`),
+		pending(5, "Dependency", single),
+		pending(6, "Dependency", single),
+		pending(7, "Dependency", `,"dependency":"afterany:5(unfulfilled),afterany:6(unfulfilled)"`),
+		pending(8, "Dependency", `,"dependency":"afterany:7(unfulfilled)"`),
+	}, ",") + `]}`
+	v := look(t, s)
+	for id, want := range map[string]float64{"5": 3, "6": 4, "7": 5, "8": 6} {
+		a, _, rest, err := v.FindQueued(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		waits, err := rest.AskWaits(a)
+		if got := waits.SortSeconds().Quantile(1) / 3600; err != nil || got != want {
+			t.Errorf("job %s: up to %v h, want %v: %v", id, got, want, err)
+		}
+		if unread := append(rest.FindUnknowns(a), rest.Unread...); len(unread) > 0 {
+			t.Errorf("job %s: %q", id, unread)
+		}
+	}
+}
+
 // TestPreemption: a job of a higher tier does not see the jobs whose place it may take, and
 // one of the lower tier has no latest start.
 func TestPreemption(t *testing.T) {
 	s := plainSite()
 	s["show config"] += "PreemptType = preempt/partition_prio\n"
-	s["show partitions"] = "PartitionName=std Default=YES PriorityTier=1 PreemptMode=REQUEUE State=UP\nPartitionName=big PriorityTier=5 PreemptMode=OFF State=UP\n"
+	s["show partitions"] = "PartitionName=std Default=YES PriorityTier=1 PreemptMode=REQUEUE State=UP\nPartitionName=big PriorityTier=5 PreemptMode=OFF State=UP\nPartitionName=far PriorityTier=9 State=UP\nPartitionName=even PriorityTier=1 State=UP\n"
 	s["squeue"] = `{"jobs":[` + running(1, 3, "w[1-3]", 240, "") + `]}`
 	v := look(t, s)
 	for partition, want := range map[string]struct {
 		hours  float64
-		doubts int
-	}{"std": {3, 1}, "big": {0, 0}} {
+		doubts string
+	}{"std": {3, "jobs of partition big, which may take its place"}, "big": {0, ""}} {
 		a := hours(1, 1)
 		a.Partition = partition
 		waits, err := v.AskWaits(a)
-		if got := waits.SortSeconds().Quantile(1) / 3600; err != nil || got != want.hours || len(v.FindUnknowns(a)) != want.doubts {
+		if got := waits.SortSeconds().Quantile(1) / 3600; err != nil || got != want.hours || strings.Join(v.FindUnknowns(a), "; ") != want.doubts {
 			t.Errorf("%s: up to %v h, %q, want %+v: %v", partition, got, v.FindUnknowns(a), want, err)
+		}
+	}
+	mixed := plainSite()
+	mixed["show config"], mixed["show partitions"] = s["show config"], s["show partitions"]
+	mixed["squeue"] = `{"jobs":[` + running(1, 2, "w[1,2]", 240, "") + "," + strings.Replace(running(2, 1, "w3", 240, ""), `"std"`, `"big"`, 1) + `]}`
+	for nodes, want := range map[int]float64{2: 0, 3: 3} {
+		a := hours(nodes, 1)
+		a.Partition = "big"
+		if waits, err := look(t, mixed).AskWaits(a); err != nil || waits.SortSeconds().Quantile(1)/3600 != want {
+			t.Errorf("%d nodes beside a job of its tier: %v s, want %v h: %v", nodes, waits.SortSeconds(), want, err)
 		}
 	}
 	s["show partitions"] = strings.Replace(s["show partitions"], "PriorityTier=1", "PriorityTier=1 GraceTime=120", 1)
@@ -341,6 +379,31 @@ func TestPreemption(t *testing.T) {
 	a.Partition = "big"
 	if waits, err := look(t, s).AskWaits(a); err != nil || waits.SortSeconds().Quantile(1) != 120 {
 		t.Errorf("after the time of grace: %v, %v", waits.SortSeconds(), err)
+	}
+}
+
+// TestPreemptionByQOS: a job does not see those whose QOS its own names, but for their time of
+// grace, and has no latest start where a QOS of a job in its place names its own.
+func TestPreemptionByQOS(t *testing.T) {
+	s := limitedSite(table{}, table{}, table{})
+	s["show config"] += "PreemptType = preempt/qos\n"
+	s["show qos"] = row(qosColumns, table{"Name": "normal"}) + row(qosColumns, table{"Name": "fast", "GraceTime": "00:02:00"}) +
+		row(qosColumns, table{"Name": "urgent", "Preempt": "other,fast"})
+	s["squeue"] = `{"jobs":[` + running(1, 3, "w[1-3]", 240, `,"account":"lab","qos":"fast"`) + `]}`
+	v := look(t, s)
+	for qos, want := range map[string]struct {
+		seconds float64
+		doubt   string
+	}{"normal": {3 * 3600, ""}, "fast": {3 * 3600, "QOS urgent"}, "urgent": {120, ""}} {
+		a := hours(1, 1)
+		a.QOS, a.Accounts = qos, []string{"lab"}
+		waits, err := v.AskWaits(a)
+		if got := waits.SortSeconds().Quantile(1); err != nil || got != want.seconds {
+			t.Errorf("%s: up to %v s, want %v: %v", qos, got, want.seconds, err)
+		}
+		if got := strings.Join(v.FindUnknowns(a), "; "); (got == "") != (want.doubt == "") || !strings.Contains(got, want.doubt) {
+			t.Errorf("%s: %q, want %q", qos, got, want.doubt)
+		}
 	}
 }
 

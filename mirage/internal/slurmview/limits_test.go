@@ -158,13 +158,33 @@ func TestSuccessorUnderLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		next, sim, err := v.Successor(trace.Job{Nodes: 1, Limit: 5 * 3600})
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || next.Need == nil {
+			t.Fatal(next, err)
 		}
 		wait, err := sim.In(sim.Using(1), next, simulator.Farthest)
 		if got := float64(wait) / 3600; err != nil || got != tt.hours {
 			t.Errorf("%s: waits %v h, want %v: %v", name, got, tt.hours, err)
 		}
+	}
+}
+
+// TestSuccessorSize: the next job of a chain takes the nodes that are asked for, with what the
+// running one has of them; a new one goes behind the jobs of its user, one in the queue has its
+// place.
+func TestSuccessorSize(t *testing.T) {
+	const needs = `,"tres_req_str":"cpu=16,gres/gpu=3"`
+	s := plainSite()
+	s["squeue"] = `{"jobs":[` + strings.Replace(pending(5, "Priority", needs), `"priority":10`, `"priority":40`, 1) + "," + pending(6, "Priority", needs) + "," + strings.Replace(running(1, 1, "w1", 240, ""), "cpu=16", "cpu=16,gres/gpu=3", 1) + `]}`
+	v, err := (&Client{Runner: s}).Look(t.Context(), noon, Sight{Own: func(id int64) bool { return id == 1 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, _, err := v.Successor(trace.Job{Nodes: 2, Limit: 3600})
+	if err != nil || next.Nodes != 2 || next.User != "eva" || next.Need == nil || next.Need.GPUs != 3 {
+		t.Errorf("%+v, need %+v: %v", next, next.Need, err)
+	}
+	if queued, _, err := v.Successor(trace.Job{ID: "5", Nodes: 2, Limit: 3600}); err != nil || queued.Priority != 40 || next.Priority > 10 {
+		t.Errorf("priority %v of a new job, %v of one in the queue: %v", next.Priority, queued.Priority, err)
 	}
 }
 

@@ -66,24 +66,17 @@ func partitionOf(f map[string]string) partition {
 	return p
 }
 
-// closure says in which way a partition in a state starts no jobs (scontrol(1), State
-// of a partition); "" if it does.
-func (p partition) closure() string {
-	switch p.state {
-	case "DOWN":
-		return "down: it queues jobs and starts none"
-	case "DRAIN":
-		return "draining: it accepts no jobs"
-	case "INACTIVE":
-		return "inactive: it neither accepts nor starts jobs"
-	}
-	return ""
+// closures has the states in which a partition starts no jobs (scontrol(1), State of a partition).
+var closures = map[string]string{
+	"DOWN":     "down: it queues jobs and starts none",
+	"DRAIN":    "draining: it accepts no jobs",
+	"INACTIVE": "inactive: it neither accepts nor starts jobs",
 }
 
 // admit returns an error for a job that the partition does not start. It wraps
 // ErrNoStart or ErrNotAdmitted.
 func (p partition) admit(name string, a Ask) error {
-	if why := p.closure(); why != "" {
+	if why := closures[p.state]; why != "" {
 		return fmt.Errorf("%w: partition %s is %s", ErrNoStart, name, why)
 	}
 	if a.Nodes < p.minNodes {

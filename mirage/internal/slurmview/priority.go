@@ -1,6 +1,7 @@
 package slurmview
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -67,18 +68,12 @@ func (p priorities) forNew(job *trace.Job, st *simulator.Standing) float64 {
 		return lowest - 1
 	}
 	var latest, here *trace.Job
-	priority := map[*trace.Job]float64{}
 	for _, rows := range [][]trace.Job{st.Ended, st.Running, st.Own, st.Pending} {
 		for i := range rows {
 			j := &rows[i]
 			if j.User == "" || j.User != job.User || !(j.Priority > 0) {
 				continue
 			}
-			at := j.Start
-			if at == 0 || at > st.Now || j.NoStart {
-				at = st.Now
-			}
-			priority[j] = p.young(j, at)
 			if latest == nil || j.Submit >= latest.Submit {
 				latest = j
 			}
@@ -87,20 +82,16 @@ func (p priorities) forNew(job *trace.Job, st *simulator.Standing) float64 {
 			}
 		}
 	}
-	switch {
-	case here != nil:
-		return priority[here]
-	case latest != nil:
-		return priority[latest]
-	}
-	inPartition := waiting[:0:0]
-	for _, j := range waiting {
-		if j.Partition == job.Partition {
-			inPartition = append(inPartition, j)
+	if j := cmp.Or(here, latest); j != nil {
+		at := j.Start
+		if at == 0 || at > st.Now || j.NoStart {
+			at = st.Now
 		}
+		return p.young(j, at)
 	}
+	inPartition := slices.DeleteFunc(slices.Clone(waiting), func(j trace.Job) bool { return j.Partition != job.Partition })
 	if len(inPartition) > 0 {
-		return trace.MedianPriority(inPartition)
+		waiting = inPartition
 	}
 	return trace.MedianPriority(waiting)
 }

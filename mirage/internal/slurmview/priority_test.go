@@ -81,6 +81,9 @@ func TestParsePriorities(t *testing.T) {
 // TestPlaceInQueue compares the expected priorities of new jobs with their own, in a log:
 // the error is the share of the queue between the two places.
 func TestPlaceInQueue(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	dir := os.Getenv("FORETIME_DATA")
 	if dir == "" {
 		t.Skip("needs FORETIME_DATA")

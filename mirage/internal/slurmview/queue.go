@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
 )
@@ -30,7 +29,6 @@ func OpenJobs(b []byte, unit trace.Unit) ([]trace.Job, error) {
 	}
 	st := standing(CountIn(jobs, unit), trace.Never, func(int64) bool { return false }, func(row *trace.Job, j *Job) bool {
 		row.ID = strconv.FormatInt(j.ID, 10)
-		row.Name = j.Name
 		row.Partition = j.Partition
 		row.Need = trace.NeedOf(j.TRES)
 		return false
@@ -45,20 +43,6 @@ func OpenJobs(b []byte, unit trace.Unit) ([]trace.Job, error) {
 		st.Pending[i].NoStart = true
 	}
 	return append(st.Running, st.Pending...), nil
-}
-
-// takeOffAge subtracts the points for age from Slurm's priorities if the rules use priorities: the
-// simulator adds its own.
-func takeOffAge(pending []trace.Job, now int64, r *cluster.Rules) {
-	w := r.Weights
-	if !r.LoggedPriority || !(w.Logged > 0) || !(w.MaxAgeDays > 0) {
-		return
-	}
-	for i := range pending {
-		j := &pending[i]
-		age := min(float64(now-j.Submit)/(w.MaxAgeDays*86400), 1)
-		j.Priority = max(j.Priority-w.Age*age/w.Logged, 0)
-	}
 }
 
 // standing returns a queue as the simulator takes it up: the running jobs, those
@@ -88,7 +72,7 @@ func standing(jobs []Job, now int64, own func(int64) bool, detail func(*trace.Jo
 			} else {
 				st.Running = append(st.Running, row)
 			}
-		case j.State.Pending() && j.waits(&row, now, limited) && !own(j.ID):
+		case j.State.Pending() && j.waits(&row, jobs, now, limited) && !own(j.ID):
 			for range max(j.Tasks, 1) {
 				st.Pending = append(st.Pending, row)
 			}
@@ -138,7 +122,7 @@ func Permanent(reason string) bool {
 
 // waits reports whether a pending job waits for room, or will: for a time, another job's
 // end or others of its group, which go into its row.
-func (j *Job) waits(row *trace.Job, now int64, limited bool) bool {
+func (j *Job) waits(row *trace.Job, jobs []Job, now int64, limited bool) bool {
 	if j.Reservation != "" || j.NeedsRelease() { // it does not run on what other jobs may have
 		return false
 	}
@@ -150,11 +134,33 @@ func (j *Job) waits(row *trace.Job, now int64, limited bool) bool {
 	case j.Reason == "BeginTime" && j.Eligible > 0:
 		row.Eligible = j.Eligible
 		return row.Eligible > now
-	case j.Reason == "Dependency" && len(j.After) == 1 && !j.Either && !strings.Contains(j.After[0], "+"):
-		row.After = j.After[0]
-		return true
+	case j.Reason == "Dependency" && !j.Either:
+		row.After = latestOf(j.dependencies(jobs))
+		return row.After != ""
 	}
 	return false
+}
+
+// dependencies returns the ids of the jobs for which a job waits, its older namesakes included.
+func (j *Job) dependencies(jobs []Job) []string {
+	if !j.Singleton {
+		return j.After
+	}
+	return slices.Concat(j.After, namesakes(jobs, j.User, j.Name, j.ID))
+}
+
+// latestOf returns the dependency that is the latest submission, and so mostly the last to end;
+// "" for none, or if one of them is the begin of a job.
+func latestOf(after []string) (latest string) {
+	for _, id := range after {
+		if strings.Contains(id, "+") {
+			return ""
+		}
+		if len(id) > len(latest) || len(id) == len(latest) && id > latest {
+			latest = id
+		}
+	}
+	return latest
 }
 
 // NeedsRelease reports whether a pending job is held until scontrol release.

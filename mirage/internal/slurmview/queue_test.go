@@ -10,26 +10,6 @@ import (
 	"github.com/foretime/foretime/shared/stats"
 )
 
-// TestTakeOffAge: a priority that Slurm tells holds the points for age already; the
-// simulator, which adds them, comes to the same.
-func TestTakeOffAge(t *testing.T) {
-	rules := cluster.Defaults(cluster.Slurm)
-	rules.LoggedPriority = true
-	const now = 1_000_000
-	pending := []trace.Job{{Submit: now - 7*43200, Priority: 5000}, {Submit: now - 30*86400, Priority: 7100}, {Submit: now, Priority: 10}}
-	takeOffAge(pending, now, &rules)
-	for i, want := range []float64{1500, 100, 10} {
-		if pending[i].Priority != want {
-			t.Errorf("job %d: %v without its age, want %v", i, pending[i].Priority, want)
-		}
-	}
-	rules.LoggedPriority = false
-	takeOffAge(pending, now, &rules)
-	if pending[0].Priority != 1500 {
-		t.Error("changed though nobody looks at it")
-	}
-}
-
 // TestBehindAll puts a job without a priority behind all that wait, and one with a
 // priority between them: on one node, where every job runs for its limit.
 func TestBehindAll(t *testing.T) {

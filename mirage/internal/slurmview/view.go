@@ -14,7 +14,6 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/foretime/foretime/mirage/internal/cluster"
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/plural"
@@ -40,8 +39,6 @@ type View struct {
 	standing simulator.Standing
 	config   simulator.Config
 	boot     time.Duration // the longest time that a powered-down node takes to resume
-	// described says that the user's settings describe the cluster, not its controller.
-	described bool
 }
 
 // Sight says what is known before a look, and how to look.
@@ -50,12 +47,6 @@ type Sight struct {
 	Jobs       []Job       // of the queue; nil asks for them
 	// Own reports whether a job belongs to the chain that looks; nil is no job.
 	Own func(id int64) bool
-	// Rules, where they are not nil, take the place of what the controller reports.
-	Rules *cluster.Rules
-	// Cluster, where it is not nil, takes the place of the machine and the rules that the
-	// controller reports; jobs are those of Partition, "" is all.
-	Cluster   *simulator.Config
-	Partition string
 	// Past holds recent jobs. Without them, the accounting is asked for those of so many
 	// days; 0 does not ask.
 	Past []trace.Job
@@ -68,11 +59,15 @@ const AnswerDays = 14
 // Look takes a snapshot of a Slurm: nodes, partitions, reservations, limits, queue, and how
 // long jobs ran lately. Times of the controller are in the zone of now.
 func (c *Client) Look(ctx context.Context, now time.Time, s Sight) (*View, error) {
-	k, err := c.controller(ctx, s)
-	if err != nil {
-		return nil, err
+	k := s.Controller
+	if k == nil {
+		asked, err := c.Controller(ctx)
+		if err != nil {
+			return nil, err
+		}
+		k = &asked
 	}
-	h, err := c.Hardware(ctx, k)
+	h, err := c.Hardware(ctx, *k)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +78,7 @@ func (c *Client) Look(ctx context.Context, now time.Time, s Sight) (*View, error
 		}
 	}
 	v := &View{Now: now.Unix(), Hardware: h, Private: k.Private, Jobs: jobs, limits: newLimits(), order: k.priorities, boot: k.Boot}
-	c.readHolds(ctx, v, k, now)
+	c.readHolds(ctx, v, *k, now)
 	st := v.stand(s)
 	st.Ended = finishedJobs(jobs)
 	if s.Past != nil {
@@ -96,32 +91,14 @@ func (c *Client) Look(ctx context.Context, now time.Time, s Sight) (*View, error
 			v.Notes = append(v.Notes, fmt.Sprintf("the accounting does not answer, so run times are those of the %s that the controller remembers: %v", plural.Count(len(st.Ended), "finished job"), err))
 		}
 	}
-	config := simulator.Config{Machine: h.Machine, Rules: liveRules(k.Parameters)}
-	if s.Rules != nil {
-		config.Rules = *s.Rules
+	for i := range st.Ended {
+		st.Ended[i].Need = h.need(st.Ended[i].Need, st.Ended[i].Partition, nil)
 	}
-	v.described = s.Cluster != nil
-	if v.described {
-		config = *s.Cluster
-	} else {
-		for i := range st.Ended {
-			st.Ended[i].Need = h.need(st.Ended[i].Need, st.Ended[i].Partition, nil)
-		}
-	}
-	config.Caps = v.limits.most()
-	if s.Rules != nil || v.described { // the simulator adds the points for age
-		v.order = priorities{multifactor: true}
-	} else if k.priorities.unread != "" {
+	config := simulator.Config{Machine: h.Machine, Rules: liveRules(k.Parameters), Caps: v.limits.most()}
+	if k.priorities.unread != "" {
 		v.Notes = append(v.Notes, k.priorities.unread)
 	}
 	return v, v.resume(st, config)
-}
-
-func (c *Client) controller(ctx context.Context, s Sight) (Controller, error) {
-	if s.Controller != nil {
-		return *s.Controller, nil
-	}
-	return c.Controller(ctx)
 }
 
 // readHolds reads what holds jobs back, apart from other jobs: reservations, limits, licences.
@@ -168,25 +145,12 @@ func (c *Client) readHolds(ctx context.Context, v *View, k Controller, now time.
 
 // stand returns the queue as the simulator takes it up.
 func (v *View) stand(s Sight) simulator.Standing {
-	own, jobs := s.Own, v.Jobs
+	own := s.Own
 	if own == nil {
 		own = func(int64) bool { return false }
 	}
-	detail := v.Hardware.detail
-	if c := s.Cluster; c != nil {
-		jobs = slices.DeleteFunc(slices.Clone(CountIn(jobs, c.Unit)), func(j Job) bool { return !j.In(s.Partition) })
-		detail = func(row *trace.Job, j *Job) {
-			if len(c.Kinds) == 0 {
-				return
-			}
-			row.Partition = j.Partition
-			if row.Need = trace.NeedOf(j.TRES); row.Need != nil {
-				row.Need.Exclusive = j.Exclusive
-			}
-		}
-	}
-	return standing(jobs, v.Now, own, func(row *trace.Job, j *Job) bool {
-		detail(row, j)
+	return standing(v.Jobs, v.Now, own, func(row *trace.Job, j *Job) bool {
+		v.Hardware.detail(row, j)
 		return v.limits.charge(row, j)
 	})
 }
@@ -195,7 +159,6 @@ func (v *View) stand(s Sight) simulator.Standing {
 func (v *View) resume(st simulator.Standing, config simulator.Config) (err error) {
 	v.Pending = len(st.Pending)
 	coarsen(&config, st.Pending)
-	takeOffAge(st.Pending, v.Now, &config.Rules)
 	v.standing, v.config = st, config
 	v.sim, err = config.Resume(st)
 	return err
@@ -207,9 +170,7 @@ func (v *View) resume(st simulator.Standing, config simulator.Config) (err error
 func (v *View) Successor(next trace.Job) (trace.Job, *simulator.Simulator, error) {
 	st := v.standing
 	st.Own = slices.Clone(st.Own)
-	if !v.described {
-		next.Partition = v.Hardware.Default
-	}
+	next.Partition = v.Hardware.Default
 	for i := range st.Own {
 		own := &st.Own[i]
 		own.Limit = next.Limit
@@ -217,13 +178,8 @@ func (v *View) Successor(next trace.Job) (trace.Job, *simulator.Simulator, error
 		next.Partition = own.Partition
 		next.Need = own.Need
 		next.Charges = own.Charges
-		if u := v.config.Unit; u == trace.CPUs || u == trace.GPUs {
-			next.Nodes = own.Nodes
-		}
 	}
-	if !v.described {
-		next.Need = v.Hardware.need(next.Need, next.Partition, nil)
-	}
+	next.Need = v.Hardware.need(next.Need, next.Partition, nil)
 	sim, err := v.config.Resume(st)
 	next.Priority = v.order.forNew(&next, &st)
 	if at := slices.IndexFunc(v.Jobs, func(j Job) bool { return rowID(&j) == next.ID }); at >= 0 {

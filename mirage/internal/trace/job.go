@@ -31,16 +31,13 @@ type Job struct {
 	End       int64 // Unix seconds
 	Limit     int64 // seconds the job may run, or Unlimited
 	Priority  float64
-	Name      string
 	Partition string // "" where the log has none
 	QOS       string // "" where the log has none
-	After     string // id of the job that must end first; "" for none
-	Think     int64  // seconds between that job's end and this job's eligibility
-	ExitCode  string
-	Held      int64 // seconds that it was held, or waited for another, before Submit
-	NoStart   bool  // the log does not say when it started: Start is Submit, or Never
-	Need      *Need // of nodes that it shares with others; nil is whole nodes
-	Eligible  int64 // Unix seconds before which it may not start; 0 is Submit
+	After     string // id of the job that must end first; "" for none or unknown
+	Held      int64  // seconds that it was held, or waited for another, before Submit
+	NoStart   bool   // the log does not say when it started: Start is Submit, or Never
+	Need      *Need  // of nodes that it shares with others; nil is whole nodes
+	Eligible  int64  // Unix seconds before which it may not start; 0 is Submit
 	Charges   []Charge
 }
 
@@ -59,10 +56,6 @@ type Need struct {
 	Exclusive bool    // shares with nobody, whatever it asks
 	On        []int32 // the nodes that it runs on, by number, where they are known
 	Only      []int32 // the nodes that it may run on, by number, ascending; nil is any
-	// Nodes and Kind are the number and kind of its nodes, if the job is counted in another
-	// unit and the log contains both: see [Trace.OnNodes].
-	Nodes int
-	Kind  string
 }
 
 // Wait returns the time that the job was pending, in seconds.
@@ -79,11 +72,7 @@ type Trace struct {
 	// the one's Start and both's End are Never.
 	Open []Job
 	Unit Unit // what jobs are counted in
-	// Size is the machine's number of them, from the log or the file of machines next to it; 0
-	// if neither contains it.
-	Size int
-	// Machines lists the nodes, from the file next to the log; nil if there is none.
-	Machines []Machines
+	Size int  // the machine's number of them; 0 if the log does not contain it
 	// Zone is the time zone that the log's wall-clock times were read in, and
 	// that dates on a command line are meant in.
 	Zone *time.Location
@@ -164,32 +153,6 @@ func (j *Job) lastEvent() int64 {
 		}
 	}
 	return last
-}
-
-// HasPlaces reports whether the log contains the nodes of jobs that it counts in another unit.
-func (t *Trace) HasPlaces() bool {
-	return len(t.Machines) > 0 && slices.ContainsFunc(t.Jobs, func(j Job) bool { return j.Need != nil && j.Need.Nodes > 0 })
-}
-
-// OnNodes counts the jobs of such a log in nodes; what kind of node they ask for
-// takes the place of their partition, and a partition that of their quality of
-// service. Jobs that say nothing of nodes are left as they are.
-func (t *Trace) OnNodes() {
-	if !t.HasPlaces() {
-		return
-	}
-	t.Unit, t.Size = Nodes, 0
-	for _, m := range t.Machines {
-		t.Size += m.Nodes
-	}
-	t.Jobs = slices.Clone(t.Jobs)
-	for i := range t.Jobs {
-		if j := &t.Jobs[i]; j.Need != nil && j.Need.Nodes > 0 {
-			j.Nodes = j.Need.Nodes
-			j.QOS = j.Partition
-			j.Partition = j.Need.Kind
-		}
-	}
 }
 
 // Between returns the jobs submitted from from on and before to, both Unix

@@ -56,11 +56,9 @@ func (w *Words) UnmarshalJSON(b []byte) error {
 // later.
 type accounted struct {
 	ID        Number `json:"job_id"`
-	Name      string `json:"name"`
 	User      string `json:"user"`
 	Cluster   string `json:"cluster"`
 	Partition string `json:"partition"`
-	QOS       string `json:"qos"`
 	Nodes     Number `json:"allocation_nodes"`
 	Priority  Number `json:"priority"`
 	Line      string `json:"submit_line"`
@@ -95,7 +93,7 @@ type resource struct {
 }
 
 // jsonHeader names the columns that a job of sacct --json is turned into.
-const jsonHeader = "JobID|JobName|User|Partition|QOS|Submit|Eligible|Start|End|Priority|Timelimit|State|Reason|NNodes|AllocTRES|ReqTRES|SubmitLine|Cluster"
+const jsonHeader = "JobID|User|Partition|Submit|Eligible|Start|End|Priority|Timelimit|State|Reason|NNodes|AllocTRES|ReqTRES|SubmitLine|Cluster"
 
 func isJSON(line string) bool { return strings.HasPrefix(line, "{") }
 
@@ -182,7 +180,7 @@ func (j *accounted) cells() []string {
 		}
 	}
 	return []string{
-		id, j.Name, j.User, j.Partition, j.QOS, at(j.Time.Submission), at(j.Time.Eligible), at(j.Time.Start), at(j.Time.End),
+		id, j.User, j.Partition, at(j.Time.Submission), at(j.Time.Eligible), at(j.Time.Start), at(j.Time.End),
 		at(j.Priority), limit, state, j.State.Reason, nodes, tres(j.TRES.Allocated), tres(j.TRES.Requested), j.Line, j.Cluster,
 	}
 }

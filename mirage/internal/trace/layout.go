@@ -15,8 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/text/encoding/unicode"
-
 	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/plural"
@@ -65,7 +63,7 @@ func Layouts() registry.List[Format] {
 		{Name: string(SWF), Help: "Standard Workload Format", New: Format{isSWF, (*parser).swf}},
 		{Name: string(Mirage), Help: "the published Mirage logs", New: Format{isMirage, (*parser).table}},
 		{Name: string(JSON), Help: "what sacct --json prints", New: Format{isJSON, (*parser).json}},
-		{Name: string(SACCT), Help: "what sacct and squeue print, with bars, commas, tabs or white space between columns", New: Format{isSACCT, (*parser).table}},
+		{Name: string(SACCT), Help: "what sacct prints, with bars, commas, tabs or white space between columns", New: Format{isSACCT, (*parser).table}},
 	}
 }
 
@@ -76,38 +74,22 @@ type Options struct {
 	// Zone of wall-clock times; nil is America/Chicago for the Mirage layouts
 	// and UTC for the others.
 	Zone *time.Location
-	// ProcsPerNode turns the processors of an SWF file into nodes; 0 takes
-	// MaxProcs/MaxNodes of its header, or 1.
-	ProcsPerNode int
 	// Unit is the unit in which jobs of a sacct log are counted, by their AllocTRES or else
 	// ReqTRES; "" is nodes.
 	Unit Unit
 	// Partition keeps only the jobs of one partition; "" keeps all. Cluster does so with one
 	// cluster of sacct --clusters; "" is the only one.
 	Partition, Cluster string
-	// Queue takes a file without any job that ran: what squeue prints.
-	Queue bool
 }
 
-// Open reads a file. A file next to an SWF file may describe its machine: see [Machines].
+// Open reads a file.
 func Open(path string, o Options) (*Trace, error) {
 	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	machines, err := machinesOf(path)
-	if err != nil {
-		return nil, err
-	}
-	if machines != nil && o.ProcsPerNode == 0 {
-		o.ProcsPerNode = 1
-	}
-	t, err := Read(f, path, o)
-	if err == nil && t.Layout == SWF && machines != nil {
-		t.describe(machines, o.ProcsPerNode)
-	}
-	return t, err
+	return Read(f, path, o)
 }
 
 // Read reads a log. The file name is for messages only. It returns an error
@@ -156,7 +138,7 @@ func readAs(r io.Reader, file string, o Options) (*Trace, error) {
 	}
 	t.Sort()
 	p.stray()
-	if len(t.Jobs) == 0 && !o.Queue {
+	if len(t.Jobs) == 0 {
 		return nil, fmt.Errorf("%w: %d bad rows%s%s", ErrNoJobs, len(t.Bad), listSkipped(t.Skipped), firstBad(t.Bad))
 	}
 	if len(p.clusters) > 1 {
@@ -164,13 +146,12 @@ func readAs(r io.Reader, file string, o Options) (*Trace, error) {
 	}
 	p.limitByPartition()
 	p.runaway()
-	p.untangle()
 	p.pools()
 	p.doubt()
 	return t, nil
 }
 
-// plain returns what a reader holds, or what that is compressed from, as UTF-8.
+// plain returns what a reader holds, or what that is compressed from.
 func plain(r io.Reader) (*bufio.Reader, error) {
 	buffered := bufio.NewReaderSize(r, 1<<16)
 	magic, err := buffered.Peek(4)
@@ -183,17 +164,8 @@ func plain(r io.Reader) (*bufio.Reader, error) {
 			return nil, err
 		}
 		return plain(unzipped)
-	case magic[0] == 0xff && magic[1] == 0xfe, magic[0] != 0 && magic[1] == 0 && magic[3] == 0:
-		return decodeUTF16(buffered, unicode.LittleEndian), nil
-	case magic[0] == 0xfe && magic[1] == 0xff, magic[0] == 0 && magic[1] != 0 && magic[2] == 0:
-		return decodeUTF16(buffered, unicode.BigEndian), nil
 	}
 	return buffered, nil
-}
-
-// decodeUTF16 reads UTF-16, as Windows writes it, as UTF-8; a byte order mark is left out.
-func decodeUTF16(r io.Reader, order unicode.Endianness) *bufio.Reader {
-	return bufio.NewReaderSize(unicode.UTF16(order, unicode.UseBOM).NewDecoder().Reader(r), 1<<16)
 }
 
 // strayGap is the time without any job after which a few last rows are taken to have a
@@ -256,39 +228,6 @@ func (p *parser) runaway() {
 	})
 	if n := t.Skipped["runaway"]; n > 0 {
 		p.warn("%s: %s, such as %s, a day or more past the limit at the log's end: not counted; sacctmgr show runawayjobs lists them", p.file, plural.Count(n, "running job"), lost)
-	}
-}
-
-// untangle takes dependencies back that cannot be: on a job that was submitted
-// later or that is not in the log, and those of a log in which every job names
-// the same one.
-func (p *parser) untangle() {
-	jobs := p.trace.Jobs
-	follow, same := 0, true
-	for i := range jobs {
-		if jobs[i].After != "" {
-			follow++
-			same = same && jobs[i].After == jobs[0].After
-		}
-	}
-	if follow == 0 {
-		return
-	}
-	if same && follow == len(jobs) && follow > 1 {
-		p.warn("%s: every job names job %s as its predecessor: not used as a dependency", p.file, jobs[0].After)
-	} else {
-		same = false
-	}
-	seen, later := map[string]bool{}, 0
-	for i := range jobs {
-		if j := &jobs[i]; j.After != "" && (same || !seen[j.After]) {
-			j.After, j.Think = "", 0
-			later++
-		}
-		seen[jobs[i].ID] = true
-	}
-	if later > 0 && !same {
-		p.warn("%s: ignored dependencies of %s on jobs that are not in the log or were submitted later", p.file, plural.Count(later, "job"))
 	}
 }
 
@@ -417,7 +356,6 @@ type parser struct {
 	dropped  int            // bad rows
 	kinds    map[string]int // of them, by what is wrong
 	first    map[string]*dataset.SyntaxError
-	other    [][len(swfLimits)]int64 // of each job, what may be its limit
 }
 
 // next returns the next line without its line end and any byte-order mark.

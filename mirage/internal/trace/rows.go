@@ -2,13 +2,16 @@ package trace
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/foretime/foretime/shared/dataset"
 )
 
 // freeText are the columns, in lower letters, whose text may contain what separates
 // columns, or line breaks.
-var freeText = []string{"jobname", "name", "comment", "admincomment", "systemcomment", "submitline", "workdir", "partition", "reason", "nodelist(reason)", "nodelist", "constraints", "features"}
+var freeText = []string{"jobname", "name", "comment", "admincomment", "systemcomment", "submitline", "workdir", "partition", "reason", "nodelist", "constraints", "features"}
 
 func (t *table) free() (at []int) {
 	for i, name := range t.names {
@@ -24,51 +27,53 @@ const mostRow = 1 << 20
 
 // assemble takes in a line: a row, or part of one whose text contains line breaks.
 func (p *parser) assemble(t *table, line []byte) {
-	n := len(t.names)
-	t.split(line)
+	whole := t.takeApart(line)
 	if t.repeatsHeader() {
 		return
 	}
+	if !whole && t.part != nil && len(t.part)+len(line) < mostRow {
+		joined := slices.Concat(t.part, []byte(" "), line)
+		whole = t.takeApart(joined) && t.plausible(t.cells)
+		switch {
+		case whole:
+			t.part = nil
+		case len(t.cells) < len(t.names):
+			t.part = joined
+			return
+		default:
+			t.takeApart(line)
+		}
+	}
+	p.dropUnfinished(t)
+	if whole {
+		p.row(t)
+		t.whole = true
+		return
+	}
+	free := t.free()
+	breaks := t.by != 0 && len(free) > 0 && len(t.cells) <= len(t.names)
+	switch {
+	case breaks && t.whole && free[len(free)-1] == len(t.names)-1 && (len(t.cells) == 1 || !startsWithID(line)): // the last column goes on
+		return
+	case breaks && startsWithID(line):
+		t.part, t.from = bytes.Clone(line), p.line
+	default:
+		p.bad("%d fields, want %d", len(t.cells), len(t.names))
+	}
+	t.whole = false
+}
+
+// takeApart splits a line into cells and reports whether they are those of a row.
+func (t *table) takeApart(line []byte) bool {
+	n := len(t.names)
+	t.split(line)
 	if t.barred && !t.plausible(t.cells) { // the bar may be a column's instead
 		t.cells = t.cells[:n+1]
 		if !t.regroup() {
 			t.cells = t.cells[:n]
 		}
 	}
-	if len(t.cells) == n || len(t.cells) > n && t.regroup() {
-		p.dropUnfinished(t)
-		p.row(t)
-		t.whole = true
-		return
-	}
-	width := len(t.cells)
-	free := t.free()
-	switch {
-	case t.by == 0 || len(free) == 0 || width > n:
-		p.dropUnfinished(t)
-	case t.part != nil && len(t.part)+len(line) < mostRow:
-		joined := slices.Concat(t.part, []byte(" "), line)
-		switch t.split(joined); {
-		case len(t.cells) < n:
-			t.part = joined
-			return
-		case len(t.cells) == n && t.plausible(t.cells) || len(t.cells) > n && t.regroup():
-			t.part = nil
-			p.row(t)
-			t.whole = true
-			return
-		}
-		p.dropUnfinished(t)
-		p.begin(t, line)
-		return
-	case t.whole && free[len(free)-1] == n-1 && (width == 1 || !startsWithID(line)): // the last column goes on
-		return
-	case startsWithID(line):
-		p.begin(t, line)
-		return
-	}
-	t.whole = false
-	p.bad("%d fields, want %d", width, n)
+	return len(t.cells) == n || len(t.cells) > n && t.regroup()
 }
 
 // repeatsHeader reports whether the row is the header once more, as in files put
@@ -77,30 +82,13 @@ func (t *table) repeatsHeader() bool {
 	return len(t.cells) == len(t.names) && slices.EqualFunc(t.cells, t.names, func(cell []byte, name string) bool { return string(cell) == name })
 }
 
-// begin keeps a line as the beginning of a row, if it can be one.
-func (p *parser) begin(t *table, line []byte) {
-	t.whole = false
-	if !startsWithID(line) {
-		t.split(line)
-		p.bad("%d fields, want %d", len(t.cells), len(t.names))
-		return
-	}
-	t.part, t.from = bytes.Clone(line), p.line
-}
-
 // dropUnfinished records the beginning of a row whose end did not come.
 func (p *parser) dropUnfinished(t *table) {
-	if t.part == nil {
-		return
+	if t.part != nil {
+		const kind = "%d fields, want %d"
+		p.drop(kind, &dataset.SyntaxError{File: p.file, Line: t.from, Msg: fmt.Sprintf(kind, bytes.Count(t.part, []byte{t.by})+1, len(t.names))})
+		t.part = nil
 	}
-	cells, line := t.cells, p.line
-	t.cells = nil
-	t.split(t.part)
-	p.line = t.from
-	p.bad("%d fields, want %d", len(t.cells), len(t.names))
-	t.cells = cells
-	p.line = line
-	t.part = nil
 }
 
 func startsWithID(line []byte) bool {
@@ -108,38 +96,22 @@ func startsWithID(line []byte) bool {
 	return len(line) > 0 && line[0] >= '0' && line[0] <= '9'
 }
 
-// regroup puts a row with too many cells together again: the surplus belongs to one or
-// two columns of free text, for which the other cells make sense.
+// regroup puts a row with too many cells together again: the surplus belongs to a column of
+// free text for which the other cells make sense.
 func (t *table) regroup() bool {
-	surplus, free := len(t.cells)-len(t.names), t.free()
-	if t.by == 0 || surplus > 64 {
+	surplus := len(t.cells) - len(t.names)
+	if t.by == 0 {
 		return false
 	}
-	for i, first := range free {
-		for _, second := range append([]int{-1}, free[i+1:]...) {
-			for taken := surplus; taken >= 0; taken-- {
-				rest := surplus - taken
-				if second < 0 && rest > 0 || second >= 0 && (rest == 0 || taken == 0) {
-					continue
-				}
-				cells := t.merge(t.cells, first, taken)
-				if second >= 0 {
-					cells = t.merge(cells, second, rest)
-				}
-				if t.plausible(cells) {
-					t.cells = cells
-					return true
-				}
-			}
+	for _, at := range t.free() {
+		joined := bytes.Join(t.cells[at:at+surplus+1], []byte{t.by})
+		cells := slices.Concat(t.cells[:at], [][]byte{joined}, t.cells[at+surplus+1:])
+		if t.plausible(cells) {
+			t.cells = cells
+			return true
 		}
 	}
 	return false
-}
-
-// merge joins a cell with those behind it.
-func (t *table) merge(cells [][]byte, at, behind int) [][]byte {
-	joined := bytes.Join(cells[at:at+behind+1], []byte{t.by})
-	return slices.Concat(cells[:at], [][]byte{joined}, cells[at+behind+1:])
 }
 
 // plausible reports whether the cells that are no text can be what their columns say.

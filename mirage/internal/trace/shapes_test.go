@@ -28,7 +28,6 @@ func TestShapes(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"bars in a name":           replace("71|fit", "71|lr=0.1|wd=2"),
-		"bars in two columns":      replace("72|fit", "72|a|b", "TIMEOUT|1|", "TIMEOUT|1|see|this"),
 		"line break in a name":     replace("72|fit", "72|two\nlines", "73|fit", "73|three\nmore\nlines"),
 		"line break in the last":   replace("NNodes|Comment", "NNodes|SubmitLine", "|2|\n", "|2|sbatch --wrap=#!/bin/sh\nmodule load x\nsrun y | tee z\n", "|4|\n", "|4|sbatch\n\n1 more\n"),
 		"header twice":             plainShape + header + "\n",

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -18,18 +19,9 @@ var (
 	running = []State{"RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING", "STAGE_OUT"}
 )
 
-// short are the codes that squeue prints for states that are not over.
-var short = map[string]State{
-	"PD": "PENDING", "RQ": "REQUEUED", "RH": "REQUEUE_HOLD", "RF": "REQUEUE_FED", "SE": "SPECIAL_EXIT", "RD": "RESV_DEL_HOLD",
-	"R": "RUNNING", "CF": "CONFIGURING", "CG": "COMPLETING", "S": "SUSPENDED", "ST": "STOPPED", "SI": "SIGNALING", "RS": "RESIZING", "SO": "STAGE_OUT",
-}
-
-// stateOf reads a state as sacct and squeue print it: "CANCELLED by 1000", "PD".
+// stateOf reads a state as sacct prints it, such as "CANCELLED by 1000".
 func stateOf(text string) State {
 	word, _, _ := strings.Cut(text, " ")
-	if long, ok := short[word]; ok {
-		return long
-	}
 	return State(strings.TrimSuffix(word, "+")) // a column may be too narrow
 }
 
@@ -174,13 +166,7 @@ func ReadReason(text string) (Hold, string) {
 	case minutes != "", what == "Wall":
 		return ForBudget, text
 	}
-	if owner == "" {
-		owner = "QOS"
-	}
-	if per == "" {
-		per = most
-	}
-	return ForLimit, owner + per + "/" + strings.ToLower(shortResource.Replace(what))
+	return ForLimit, cmp.Or(owner, "QOS") + cmp.Or(per, most) + "/" + strings.ToLower(shortResource.Replace(what))
 }
 
 // shortResource unites the spellings of resources.

@@ -7,8 +7,8 @@ import (
 )
 
 // writeSWF writes jobs in the Standard Workload Format, version 2.2, one
-// processor a node, of a machine of at least so many. Users and dependencies become numbers in the order of
-// their first job; names and logged priorities are lost.
+// processor a node, of a machine of at least so many. Users become numbers in the order of
+// their first job; names, dependencies and logged priorities are lost.
 func writeSWF(w io.Writer, jobs []Job, size int) error {
 	b := bufio.NewWriter(w)
 	var origin int64
@@ -22,17 +22,11 @@ func writeSWF(w io.Writer, jobs []Job, size int) error {
 	fmt.Fprintf(b, "; Version: 2.2\n; MaxJobs: %d\n; UnixStartTime: %d\n; MaxNodes: %d\n; MaxProcs: %d\n", len(jobs), origin, nodes, nodes)
 	users := numbering{}
 	partitions := numbering{}
-	numbers := map[string]int{}
 	for i := range jobs {
 		j := &jobs[i]
-		numbers[j.ID] = i + 1
-		partition, after := -1, -1
+		partition := -1
 		if j.Partition != "" {
 			partition = partitions.number(j.Partition)
-		}
-		think := int64(-1)
-		if n, ok := numbers[j.After]; ok && j.After != "" {
-			after, think = n, j.Think
 		}
 		wait, limit := j.Wait(), j.Limit
 		if j.NoStart {
@@ -41,11 +35,7 @@ func writeSWF(w io.Writer, jobs []Job, size int) error {
 		if limit == Unlimited {
 			limit = -1
 		}
-		status := 1
-		if j.ExitCode != "" && j.ExitCode != "0:0" {
-			status = 0
-		}
-		fmt.Fprintf(b, "%d %d %d %d %d -1 -1 %d %d -1 %d %d -1 -1 -1 %d %d %d\n", i+1, j.Submit-origin, wait, j.Duration(), j.Nodes, j.Nodes, limit, status, users.number(j.User), partition, after, think)
+		fmt.Fprintf(b, "%d %d %d %d %d -1 -1 %d %d -1 1 %d -1 -1 -1 %d -1 -1\n", i+1, j.Submit-origin, wait, j.Duration(), j.Nodes, j.Nodes, limit, users.number(j.User), partition)
 	}
 	return b.Flush()
 }

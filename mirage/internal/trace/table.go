@@ -22,16 +22,12 @@ const (
 	fieldSubmit
 	fieldStart
 	fieldEnd
-	fieldElapsed
 	fieldEligible
 	fieldLimit
 	fieldNodes
 	fieldUser
-	fieldName
 	fieldPartition
-	fieldQOS
 	fieldPriority
-	fieldExit
 	fieldState
 	fieldReason
 	fieldAllocated
@@ -42,24 +38,20 @@ const (
 )
 
 // columns are the names of a field's columns, in lower letters, the best first: those
-// of sacct(1), of squeue(1), and of the Mirage logs, which are sacct's cut short.
+// of sacct(1), of data frames made of them, and of the Mirage logs, which are sacct's cut short.
 var columns = [fields][]string{
 	fieldID:        {"jobid", "jobidraw", "job_id", "job_unique_id"},
 	fieldSubmit:    {"submit", "submit_time"},
 	fieldStart:     {"start", "start_time"},
 	fieldEnd:       {"end", "end_time"},
-	fieldElapsed:   {"elapsedraw", "elapsed", "time"},
 	fieldEligible:  {"eligible", "eligible_time"},
 	fieldLimit:     {"timelimitraw", "timelimitr", "timelimit", "time_limit"},
 	fieldNodes:     {"nnodes", "allocnodes", "alloc_nodes", "reqnodes", "nodes"},
 	fieldUser:      {"user", "uid", "account_id"},
-	fieldName:      {"jobname", "name"},
 	fieldPartition: {"partition", "partition_id_x"},
-	fieldQOS:       {"qos"},
 	fieldPriority:  {"priority", "priority_x"},
-	fieldExit:      {"exitcode"},
-	fieldState:     {"state", "st"},
-	fieldReason:    {"reason", "nodelist(reason)"},
+	fieldState:     {"state"},
+	fieldReason:    {"reason"},
 	fieldAllocated: {"alloctres"},
 	fieldAsked:     {"reqtres", "req_tres"},
 	fieldCommand:   {"submitline"},
@@ -121,28 +113,26 @@ func newTable(header string) *table {
 	return t
 }
 
-// check says which column is missing. What ended needs a time of its end.
+// check says which column is missing.
 func (t *table) check(o Options) error {
-	at := t.at
-	at[fieldEnd] = append(at[fieldEnd], at[fieldElapsed]...)
 	for _, needed := range []struct {
 		field
 		name string
 	}{{fieldID, "JobID"}, {fieldSubmit, "Submit"}, {fieldStart, "Start"}, {fieldEnd, "End"}, {fieldNodes, "NNodes"}} {
-		if len(at[needed.field]) == 0 && !(o.Queue && needed.field == fieldEnd) {
+		if len(t.at[needed.field]) == 0 {
 			return fmt.Errorf("%w %s", ErrColumn, needed.name)
 		}
 	}
-	if o.countsResources() && len(at[fieldAllocated])+len(at[fieldAsked]) == 0 {
+	if o.countsResources() && len(t.at[fieldAllocated])+len(t.at[fieldAsked]) == 0 {
 		return fmt.Errorf("%w AllocTRES or ReqTRES, to count %s", ErrColumn, o.Unit)
 	}
 	return nil
 }
 
-// table reads what sacct and squeue print, with bars, commas, tabs or white space
+// table reads what sacct prints, with bars, commas, tabs or white space
 // between the columns, which are found by their names, and the Mirage logs: an
 // optional count of lines, a header, a rule of dashes, then a job a row. Needed are
-// the job's id, its submission, start, and end or elapsed time, and nodes. Rows of
+// the job's id, its submission, start and end, and nodes. Rows of
 // job steps and of jobs that never started are skipped and counted; those of jobs
 // that wait or run are the queue at the log's end.
 func (p *parser) table(r *bufio.Reader) error {
@@ -299,10 +289,7 @@ func (p *parser) row(t *table) {
 	if strings.HasSuffix(id, "+") { // cut short, and so not its own any more
 		id += strconv.Itoa(p.line)
 	}
-	j := Job{
-		ID: id, Name: p.intern(t.text(fieldName)), User: p.intern(t.text(fieldUser)),
-		Partition: p.intern(t.text(fieldPartition)), QOS: p.intern(t.text(fieldQOS)), ExitCode: p.intern(t.text(fieldExit)),
-	}
+	j := Job{ID: id, User: p.intern(t.text(fieldUser)), Partition: p.intern(t.text(fieldPartition))}
 	if cluster := string(t.text(fieldCluster)); cluster != "" {
 		if p.o.Cluster != "" && cluster != p.o.Cluster {
 			p.skip("other cluster")
@@ -349,7 +336,7 @@ func (p *parser) place(t *table, j Job, at times, state State) {
 
 // waits takes in a job that waits, each task of an array on its own.
 func (p *parser) waits(t *table, j Job) {
-	if hold, _ := ReadReason(strings.Trim(string(t.text(fieldReason)), "()")); hold > ForRoom {
+	if hold, _ := ReadReason(string(t.text(fieldReason))); hold > ForRoom {
 		p.skip("held")
 		return
 	}

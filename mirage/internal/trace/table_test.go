@@ -2,12 +2,10 @@ package trace
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -56,26 +54,6 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestSqueue: the columns of squeue, of its own choice and with all times.
-func TestSqueue(t *testing.T) {
-	const text = `JOBID USER ST SUBMIT_TIME START_TIME TIME_LIMIT NODES NODELIST(REASON)
-2 bob R 2023-01-10T18:10:00 2023-01-10T18:30:00 1:00:00 1 n1
-3 bob PD 2023-01-10T18:20:00 N/A 1:00:00 1 (Priority)
-4_[5-6] ann PD 2023-01-10T18:25:00 2023-01-12T00:00:00 UNLIMITED 1 (Resources)
-5 ann PD 2023-01-10T18:26:00 N/A 1:00:00 1 (Dependency)
-`
-	want := read(t, bars, Options{}).Open
-	for i := range want {
-		if want[i].Need = nil; i > 1 {
-			want[i].Limit = Unlimited
-		}
-	}
-	got := read(t, text, Options{Queue: true})
-	if diff := cmp.Diff(want, got.Open); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // TestForms: what sacct may be asked to print, and what becomes of it on the way, is
 // the same log.
 func TestForms(t *testing.T) {
@@ -108,13 +86,6 @@ func TestForms(t *testing.T) {
 		}
 	}
 	same := func(_, _ int, text string) string { return text }
-	wide := func(order binary.AppendByteOrder, mark string) string {
-		var b []byte
-		for _, w := range utf16.Encode([]rune(mark + bars)) {
-			b = order.AppendUint16(b, w)
-		}
-		return string(b)
-	}
 	want := read(t, bars, Options{})
 	for name, text := range map[string]string{
 		"commas":  form(",", same),
@@ -128,21 +99,6 @@ func TestForms(t *testing.T) {
 		"RFC 3339": form("|", as(func(unix int64) string {
 			return strings.Replace(civil(unix-7200), "Z", "-02:00", 1)
 		})),
-		"elapsed for end": form("|", func(row, column int, text string) string {
-			switch {
-			case row == 0 && column == 6:
-				return "ElapsedRaw"
-			case column == 6 && row == 1:
-				return "3600"
-			case column == 6 && row == 2:
-				return "77"
-			}
-			return text
-		}),
-		"elapsed for start":   strings.NewReplacer("|Start|", "|Start|Elapsed|", "|2023-01-10T18:01:00|", "||01:00:00|", "|2023-01-10T18:30:00|", "|2023-01-10T18:30:00|5:00|", "|Unknown|Unknown|", "|Unknown||Unknown|", "|2023-01-12T00:00:00|", "|2023-01-12T00:00:00||").Replace(bars),
-		"UTF-16":              wide(binary.LittleEndian, "\ufeff"),
-		"UTF-16, big":         wide(binary.BigEndian, "\ufeff"),
-		"UTF-16, not told":    wide(binary.LittleEndian, ""),
 		"--parsable and CRLF": strings.ReplaceAll(bars, "\n", "|\r\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -177,38 +133,20 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestLimitsElsewhere: a limit is where a header says it is, or where all rows do, and
-// the run time is none.
+// TestLimitsElsewhere checks that the header names the field of the limit, which is unknown otherwise.
 func TestLimitsElsewhere(t *testing.T) {
-	rows := func(field6 func(run int) int) string {
-		var b strings.Builder
-		for i := range 200 {
-			run := 60 * (7*i%50 + 1)
-			fmt.Fprintf(&b, "%d %d 5 %d 4 %d -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n", i, 10*i, run, field6(run))
-		}
-		return b.String()
-	}
-	limit := func(run int) int { return (run/600 + 1) * 600 }
-	for name, c := range map[string]struct {
-		text string
-		want int64 // of the first, that ran a minute
-	}{
-		"all rows":      {rows(limit), 600},
-		"CPU time":      {rows(func(run int) int { return run }), Unlimited},
-		"more CPU time": {rows(func(run int) int { return 3*run + 1 }), Unlimited},
-		"a header":      {"; Note: field 6 is the requested time\n" + rows(func(run int) int { return run + 7 }), 67},
-		"nothing":       {rows(func(int) int { return -1 }), Unlimited},
-	} {
-		got := read(t, c.text, Options{})
-		if l := got.Jobs[0].Limit; l != c.want || len(got.Warnings) == 0 && c.want != 67 {
-			t.Errorf("%s: %d, want %d; %v", name, l, c.want, got.Warnings)
+	const row = "1 10 5 60 4 67 -1 4 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
+	for text, want := range map[string]int64{row: Unlimited, "; Note: field 6 is the requested time\n" + row: 67} {
+		got := read(t, text, Options{})
+		if l := got.Jobs[0].Limit; l != want || len(got.Warnings) == 0 && want != 67 {
+			t.Errorf("%s: %d, want %d; %v", text, l, want, got.Warnings)
 		}
 		var b bytes.Buffer
 		if err := writeSWF(&b, got.Jobs, 4); err != nil {
 			t.Fatal(err)
 		}
-		if again := read(t, b.String(), Options{}); again.Jobs[0].Limit != c.want {
-			t.Errorf("%s: written and read again %d, want %d", name, again.Jobs[0].Limit, c.want)
+		if again := read(t, b.String(), Options{}); again.Jobs[0].Limit != want {
+			t.Errorf("%s: written and read again %d, want %d", text, again.Jobs[0].Limit, want)
 		}
 	}
 }

@@ -22,10 +22,9 @@ const (
 // times holds those of a row: seconds of the wall clock as if it were UTC or, once they are
 // resolved, Unix seconds.
 type times struct {
-	at      [moments]int64
-	known   [moments]bool
-	unix    [moments]bool
-	elapsed int64 // seconds, or -1
+	at    [moments]int64
+	known [moments]bool
+	unix  [moments]bool
 }
 
 // read reads the times of a row; of one that is not over only what has been counts.
@@ -39,10 +38,6 @@ func (s *times) read(p *parser, t *table, state State) bool {
 			p.bad("column %s: %q is not a time", column, clip(string(text)))
 			return false
 		}
-	}
-	s.elapsed = -1
-	if state.Over() {
-		s.elapsed = readElapsed(string(t.text(fieldElapsed)))
 	}
 	if !s.known[whenSubmitted] {
 		p.bad("no time of submission")
@@ -60,8 +55,7 @@ func (s *times) running(state State) bool {
 	return s.known[whenStarted] && (state.Running() || state == "" && !s.known[whenEnded])
 }
 
-// resolve turns the times into Unix seconds, and finds a start or an end that is
-// missing by the time that elapsed.
+// resolve turns the times into Unix seconds.
 func (s *times) resolve(c *clock, limit int64) {
 	if wall := !s.unix[whenSubmitted] && !s.unix[whenStarted] && !s.unix[whenEnded]; wall && s.known[whenStarted] && s.known[whenEnded] {
 		s.at[whenSubmitted], s.at[whenStarted], s.at[whenEnded] = c.resolve(s.at[whenSubmitted], s.at[whenStarted], s.at[whenEnded], limit)
@@ -73,13 +67,6 @@ func (s *times) resolve(c *clock, limit int64) {
 		if s.known[i] && !s.unix[i] {
 			s.at[i], _ = c.unix(s.at[i])
 		}
-	}
-	switch {
-	case s.elapsed < 0 || s.known[whenStarted] == s.known[whenEnded]:
-	case s.known[whenStarted]:
-		s.at[whenEnded], s.known[whenEnded] = s.at[whenStarted]+s.elapsed, true
-	default:
-		s.at[whenStarted], s.known[whenStarted] = s.at[whenEnded]-s.elapsed, true
 	}
 }
 
@@ -98,17 +85,6 @@ func moment(s string) (at int64, unix, ok bool) {
 		}
 	}
 	return 0, false, false
-}
-
-// readElapsed reads a time that has gone by, in seconds or as H:M:S; -1 where it is none.
-func readElapsed(s string) int64 {
-	if n, err := strconv.ParseInt(s, 10, 48); err == nil && n >= 0 {
-		return n
-	}
-	if n, ok := SlurmSeconds(s); ok {
-		return n
-	}
-	return -1
 }
 
 // SlurmSeconds reads Slurm's forms of a span: M, M:S, H:M:S, D-H, D-H:M,

@@ -26,7 +26,7 @@ func line(fields ...string) string { return strings.Join(fields, "\t") + "\n" }
 var plainRow = line("7", "train", "00042", "2023-01-10T12:01:00", "2023-01-10T12:00:00", "2023-01-10T13:01:00", "1182", "120", "0:0", "2")
 
 func TestRead(t *testing.T) {
-	plain := Job{ID: "7", Name: "train", User: "00042", Submit: 1673373600, Start: 1673373660, End: 1673377260, Limit: 7200, Nodes: 2, Priority: 1182, ExitCode: "0:0"}
+	plain := Job{ID: "7", User: "00042", Submit: 1673373600, Start: 1673373660, End: 1673377260, Limit: 7200, Nodes: 2, Priority: 1182}
 	tests := []struct {
 		name     string
 		text     string
@@ -64,45 +64,35 @@ func TestRead(t *testing.T) {
 				"7.batch|batch||2023-01-10T18:00:00|2023-01-10T18:01:00|2023-01-10T19:01:00||2|COMPLETED||\n" +
 				"8|train|00042|2023-01-10T18:00:00|Unknown|Unknown|02:00:00|2|PENDING|gpu|normal\n" +
 				"9|train|00042|2023-01-10T18:00:00|2023-01-10T18:01:00|2023-01-10T19:01:00|soon|2|COMPLETED|gpu|normal\n",
-			want: []Job{{ID: "7", Name: "train", User: "00042", Partition: "gpu", QOS: "normal", Submit: 1673373600, Start: 1673373660, End: 1673377260, Limit: 7200, Nodes: 2}},
+			want: []Job{{ID: "7", User: "00042", Partition: "gpu", Submit: 1673373600, Start: 1673373660, End: 1673377260, Limit: 7200, Nodes: 2}},
 			bad:  []string{`f:5: column Timelimit: "soon" is not a time limit`},
 		},
 		{name: "sacct without ends", text: "JobID|Submit|Start|NNodes\n", err: ErrColumn},
 		{
 			name: "SWF",
 			text: "; UnixStartTime: 1000\n; MaxNodes: 4\n; MaxProcs: 16\n" +
-				"2 30.4 5 60 -1 -1 -1 5 -1 -1 1 3 -1 -1 -1 2 1 10\n" + // unsorted, float time, procs as requested, no limit, follows 1
+				"2 30.4 5 60 -1 -1 -1 5 -1 -1 1 3 -1 -1 -1 2 1 10\n" + // unsorted, float time, procs as requested, no limit
 				"1 10 -1 60 4 -1 -1 4 120 -1 1 3 -1 -1 -1 -1 -1 -1\n" +
 				"3 40 100 -1 4 -1 -1 4 120 -1 5 3 -1 -1 -1 -1 -1 -1\n" + // cancelled while pending
 				"4 50 1 60 0 -1 -1 0 120 -1 1 3 -1 -1 -1 -1 -1 -1\n" + "5 x\n",
 			want: []Job{
-				{ID: "1", User: "3", Submit: 1010, Start: 1010, NoStart: true, End: 1070, Limit: 120, Nodes: 1},
-				{ID: "2", User: "3", Partition: "2", After: "1", Think: 10, Submit: 1030, Start: 1035, End: 1095, Limit: Unlimited, Nodes: 2},
+				{ID: "1", User: "3", Submit: 1010, Start: 1010, NoStart: true, End: 1070, Limit: 120, Nodes: 4},
+				{ID: "2", User: "3", Partition: "2", Submit: 1030, Start: 1035, End: 1095, Limit: Unlimited, Nodes: 5},
 			},
 			bad: []string{"f:7: job 4: 0 nodes", "f:8: 2 fields, want 18"}, warnings: 1,
 		},
 		{
-			name: "SWF of 21 fields, with parts, and of which one follows a later one",
+			name: "SWF of 21 fields, with parts",
 			text: "1 10 5 60 4 -1 -1 4 120 68719476736000000 1 3 -1 -1 -1 1 3 5 {1,1,1,1} long 1:ppn=4\n" +
 				"2 20 5 60 4 -1 -1 4 120 -1 1 3 -1 -1 -1 1 1 7 {1,1,1,1} long 1:ppn=4\n" +
 				"2 20 5 30 4 -1 -1 4 120 -1 2 3 -1 -1 -1 1 -1 -1 {1,1,1,1} long 1:ppn=4\n" +
 				"2 60 5 30 4 -1 -1 4 120 -1 3 3 -1 -1 -1 1 -1 -1 {1,1,1,1} long 1:ppn=4\n" +
 				"3 30 5 60 4 -1 -1 4 120 -1 1 3 -1 -1 -1 1 -1 -1 {1,1,1,1} long 1:ppn=4\n",
 			want: []Job{
-				{ID: "1", User: "3", Partition: "long", Submit: 10, Start: 15, End: 75, Limit: 120, Nodes: 4, Need: &Need{CPUs: 4, Nodes: 1}},
-				{ID: "2", User: "3", Partition: "long", After: "1", Think: 7, Submit: 20, Start: 25, End: 85, Limit: 120, Nodes: 4, Need: &Need{CPUs: 4, Nodes: 1}},
-				{ID: "3", User: "3", Partition: "long", Submit: 30, Start: 35, End: 95, Limit: 120, Nodes: 4, Need: &Need{CPUs: 4, Nodes: 1}},
+				{ID: "1", User: "3", Partition: "long", Submit: 10, Start: 15, End: 75, Limit: 120, Nodes: 4},
+				{ID: "2", User: "3", Partition: "long", Submit: 20, Start: 25, End: 85, Limit: 120, Nodes: 4},
+				{ID: "3", User: "3", Partition: "long", Submit: 30, Start: 35, End: 95, Limit: 120, Nodes: 4},
 			},
-			warnings: 1,
-		},
-		{
-			name: "SWF in which all follow one",
-			text: "1 10 5 60 4 -1 -1 4 120 -1 1 3 -1 -1 -1 -1 1 1\n2 20 5 60 4 -1 -1 4 120 -1 1 3 -1 -1 -1 -1 1 1\n",
-			want: []Job{
-				{ID: "1", User: "3", Submit: 10, Start: 15, End: 75, Limit: 120, Nodes: 4},
-				{ID: "2", User: "3", Submit: 20, Start: 25, End: 85, Limit: 120, Nodes: 4},
-			},
-			warnings: 1,
 		},
 		{
 			name: "sacct with states, eligibility, a requeue, rows twice and two partitions",
@@ -211,12 +201,12 @@ func TestWriters(t *testing.T) {
 		t.Fatal(err)
 	}
 	jobs := []Job{
-		{ID: "1", Name: "a", User: "u", Partition: "p", QOS: "q", Submit: 1673373600, Start: 1673373660, End: 1673377260, Limit: 7200, Nodes: 2, Priority: 1182, ExitCode: "0:0"},
-		{ID: "2", Name: "b, c", User: "v", After: "1", Think: 5, Submit: 1673373700, Start: 1673373700, End: 1673373700, Limit: 60, Nodes: 1, ExitCode: "1:0"},
+		{ID: "1", User: "u", Partition: "p", Submit: 1673373600, Start: 1673373660, End: 1673377260, Limit: 7200, Nodes: 2, Priority: 1182},
+		{ID: "2", User: "v", Submit: 1673373700, Start: 1673373700, End: 1673373700, Limit: 60, Nodes: 1},
 	}
 	lost := map[Layout][]string{
-		Mirage: {"Partition", "QOS", "After", "Think"},
-		SWF:    {"Name", "User", "QOS", "Priority", "ExitCode", "Partition"},
+		Mirage: {"Partition"},
+		SWF:    {"User", "Priority", "Partition"},
 	}
 	for layout, fields := range lost {
 		t.Run(string(layout), func(t *testing.T) {
@@ -316,37 +306,21 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// TestBeside: a log that is compressed, and the file of machines beside it, are
-// read without being asked for.
-func TestBeside(t *testing.T) {
-	dir := t.TempDir()
+// TestCompressed: a log that is compressed is read without being asked for.
+func TestCompressed(t *testing.T) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	if _, err := z.Write([]byte("1 10 5 60 3 -1 -1 3 120 -1 1 3 -1 -1 -1 -1 -1 -1\n")); err != nil {
+	if _, err := z.Write([]byte("; MaxProcs: 8\n1 10 5 60 3 -1 -1 3 120 -1 1 3 -1 -1 -1 -1 -1 -1\n")); err != nil {
 		t.Fatal(err)
 	}
 	z.Close()
-	log := filepath.Join(dir, "site-2013-late.swf.gz")
-	for path, text := range map[string]string{log: b.String(), filepath.Join(dir, "site.machines"): "nothing\n", filepath.Join(dir, "site-2013.swf.machines"): "0\tbig\t20\t80\t1\t1\n1\tsmall\t48\t12\t1\t1\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	log := filepath.Join(t.TempDir(), "site.swf.gz")
+	if err := os.WriteFile(log, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
 	}
 	got, err := Open(log, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Size != 2176 || got.Unit != "processors" || got.Jobs[0].Nodes != 3 {
-		t.Errorf("%d %s, %+v", got.Size, got.Unit, got.Jobs)
-	}
-	if got, err = Open(log, Options{ProcsPerNode: 2}); err != nil || got.Size != 1088 || got.Unit != "nodes" || got.Jobs[0].Nodes != 2 {
-		t.Errorf("two processors a node: %+v, %v", got, err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "site-2013.swf.machines"), []byte("0\tbig\tmany\t80\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(log, Options{}); !errors.Is(err, ErrMachines) {
-		t.Errorf("many nodes: %v", err)
+	if err != nil || got.Size != 8 || got.Unit != Processors || got.Jobs[0].Nodes != 3 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -395,16 +369,6 @@ func TestNeeds(t *testing.T) {
 	} {
 		if diff := cmp.Diff(want, NeedOf(tres)); diff != "" {
 			t.Errorf("%s: %s", tres, diff)
-		}
-	}
-	p := parser{needs: map[string]*Need{}}
-	for asked, want := range map[string]*Need{
-		"2:ppn=8:x86_64:cl_zegox#excl": {Nodes: 2, CPUs: 16, MemoryMB: 1, Kind: "zegox", Exclusive: true},
-		"a.example+b.example:ppn=8":    {Nodes: 2, CPUs: 16, MemoryMB: 1},
-		"0":                            {Nodes: 1, CPUs: 16, MemoryMB: 1},
-	} {
-		if diff := cmp.Diff(want, p.swfNeed(asked, 16, 5)); diff != "" {
-			t.Errorf("%s: %s", asked, diff)
 		}
 	}
 }

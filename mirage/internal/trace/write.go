@@ -9,7 +9,7 @@ import (
 
 // WriteMirage writes jobs in the published Mirage layout: a count line, a
 // header, a rule, then tabs. Times are wall clock of the zone. Limits are
-// rounded up to minutes; partition, QOS and dependencies are lost.
+// rounded up to minutes; partition and dependencies are lost.
 func WriteMirage(w io.Writer, jobs []Job, zone *time.Location) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "%d\n", len(jobs)+2)
@@ -18,14 +18,7 @@ func WriteMirage(w io.Writer, jobs []Job, zone *time.Location) error {
 	at := func(unix int64) string { return time.Unix(unix, 0).In(zone).Format("2006-01-02T15:04:05") }
 	for i := range jobs {
 		j := &jobs[i]
-		name, exit := j.Name, j.ExitCode
-		if name == "" {
-			name = "job"
-		}
-		if exit == "" {
-			exit = "0:0"
-		}
-		fmt.Fprintf(b, "%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%d\t%s\t%d\n", j.ID, name, j.User, at(j.Start), at(j.Submit), at(j.End), j.Priority, (j.Limit+59)/60, exit, j.Nodes)
+		fmt.Fprintf(b, "%s\tjob\t%s\t%s\t%s\t%s\t%.0f\t%d\t0:0\t%d\n", j.ID, j.User, at(j.Start), at(j.Submit), at(j.End), j.Priority, (j.Limit+59)/60, j.Nodes)
 	}
 	return b.Flush()
 }

@@ -1,9 +1,6 @@
 package validation
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat"
@@ -13,59 +10,23 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// ErrPairs is returned when two policies have not played the same episodes, or
-// none.
-var ErrPairs = errors.New("episodes cannot be paired")
-
 // Paired compares two policies on the same episodes.
 type Paired struct {
 	// Difference is the mean of the first's costs less the second's, in hours,
 	// with its interval over blocks; below zero the first is better.
-	Difference uncertainty.Prediction
+	Difference uncertainty.Prediction `json:"difference_hours"`
 	// P is the two-sided significance of Student's test on the differences, a
 	// block being one observation; 1 where there are fewer than two blocks.
-	P float64
-	// Blocks and Effective are the numbers of independent observations: of spans of time, and
-	// of episodes with the same information.
-	Blocks    int
-	Effective float64
+	P float64 `json:"p"`
+	// Blocks is the number of independent observations: spans of time.
+	Blocks int `json:"blocks"`
 	// Verdict says it in words.
-	Verdict string
+	Verdict string `json:"verdict"`
 }
 
-// MarshalJSON writes the parts of the difference next to the other fields.
-func (p Paired) MarshalJSON() ([]byte, error) {
-	low, high := ends(p.Difference)
-	return json.Marshal(pairedJSON{p.Difference.Value, low, high, p.P, p.Blocks, p.Effective, p.Verdict})
-}
-
-// JSONForm returns a value of the form that MarshalJSON writes.
-func (Paired) JSONForm() any { return pairedJSON{} }
-
-type pairedJSON struct {
-	Difference float64  `json:"difference_hours"`
-	Low        *float64 `json:"low"`
-	High       *float64 `json:"high"`
-	P          float64  `json:"p"`
-	Blocks     int      `json:"blocks"`
-	Effective  float64  `json:"effective_episodes"`
-	Verdict    string   `json:"verdict"`
-}
-
-// ends returns the ends of a prediction's interval, nil if they are unknown.
-func ends(p uncertainty.Prediction) (low, high *float64) {
-	if !p.IsBounded() {
-		return nil, nil
-	}
-	return &p.Low, &p.High
-}
-
-// Compare compares costs of the same episodes, which belong to blocks. The
-// error wraps ErrPairs.
-func Compare(a, b []float64, blocks []int) (Paired, error) {
-	if len(a) != len(b) || len(a) != len(blocks) || len(a) == 0 {
-		return Paired{}, fmt.Errorf("%w: %d and %d episodes in %d blocks", ErrPairs, len(a), len(b), len(blocks))
-	}
+// Compare compares costs of the same episodes, of which there is at least one and which belong
+// to blocks.
+func Compare(a, b []float64, blocks []int) Paired {
 	d := make([]float64, len(a))
 	for i := range a {
 		d[i] = a[i] - b[i]
@@ -73,7 +34,6 @@ func Compare(a, b []float64, blocks []int) (Paired, error) {
 	var p Paired
 	var deviation float64
 	p.Difference, deviation, p.Blocks = blockMean(d, blocks)
-	p.Effective = effective(d, deviation)
 	p.P = significance(p.Difference.Value, deviation, p.Blocks)
 	switch {
 	case p.P < 1-level && p.Difference.Value < 0:
@@ -83,7 +43,7 @@ func Compare(a, b []float64, blocks []int) (Paired, error) {
 	default:
 		p.Verdict = "no difference shown"
 	}
-	return p, nil
+	return p
 }
 
 // significance returns the chance of a mean so far from 0 if there were no
@@ -138,13 +98,4 @@ func blockMean(values []float64, blocks []int) (mean uncertainty.Prediction, dev
 
 func student(blocks int) distuv.StudentsT {
 	return distuv.StudentsT{Sigma: 1, Nu: float64(blocks - 1)}
-}
-
-// effective returns the number of independent episodes with the same information as these: the
-// variance of one over that of the mean; 0 if it is unknown.
-func effective(values []float64, deviation float64) float64 {
-	if !(deviation > 0) {
-		return 0
-	}
-	return min(stat.Variance(values, nil)/(deviation*deviation), float64(len(values)))
 }

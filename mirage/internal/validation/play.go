@@ -2,14 +2,12 @@ package validation
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/policy"
 	"github.com/foretime/foretime/mirage/internal/samples"
 	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
-	"github.com/foretime/foretime/shared/crash"
 )
 
 // Player plays an episode whose predecessor is submitted at an instant of a
@@ -49,9 +47,6 @@ func InTurn(background *simulator.Simulator, submit int64, service chain.Service
 	return []Played{{Outcome: o}}, err
 }
 
-// stretch is the number of episodes that a worker simulates in one simulation.
-const stretch = 14
-
 // Episodes is the input of players: the episodes of a plan, whose probes are not used, on a
 // workload. The outcome does not depend on the number of workers.
 type Episodes struct {
@@ -64,16 +59,15 @@ type Episodes struct {
 // Play plays all episodes: of each policy, what it came to in each.
 func (e Episodes) Play(ctx context.Context, player Player) ([][]Played, error) {
 	e.Plan.Probes = max(e.Plan.Probes, 2)
-	if err := e.Plan.Check(); err != nil {
-		return nil, err
-	}
-	played := make([][]Played, e.Plan.Episodes)
-	group, ctx := crash.WithContext(ctx)
-	group.SetLimit(max(e.Workers, 1))
-	for first := 0; first < len(played); first += stretch {
-		group.Go(func() error { return e.stretch(ctx, player, first, played[first:min(first+stretch, len(played))]) })
-	}
-	if err := group.Wait(); err != nil {
+	played := make([][]Played, max(e.Plan.Episodes, 0))
+	err := e.Plan.Each(ctx, e.Workload, e.Workers, func(background *simulator.Simulator, episode int) (err error) {
+		played[episode], err = player(background, e.Plan.Submit(episode), e.Plan.Service)
+		if e.Progress != nil {
+			e.Progress()
+		}
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	of := make([][]Played, len(played[0]))
@@ -83,26 +77,6 @@ func (e Episodes) Play(ctx context.Context, player Player) ([][]Played, error) {
 		}
 	}
 	return of, nil
-}
-
-// stretch plays the episodes from first on.
-func (e Episodes) stretch(ctx context.Context, player Player, first int, played [][]Played) error {
-	background, err := e.Plan.Background(ctx, e.Workload, first)
-	for i := range played {
-		if err == nil {
-			err = e.Plan.Forward(ctx, background, first+i)
-		}
-		if err == nil {
-			played[i], err = player(background, e.Plan.Submit(first+i), e.Plan.Service)
-		}
-		if err != nil {
-			return fmt.Errorf("episode %d: %w", first+i, err)
-		}
-		if e.Progress != nil {
-			e.Progress()
-		}
-	}
-	return nil
 }
 
 // waitsSeen is the number of waits that a state remembers.
@@ -124,17 +98,14 @@ func playEpisode(background *simulator.Simulator, submit int64, service chain.Se
 	if err != nil {
 		return nil, err
 	}
-	camera.RunUntil(pair, start)
+	camera.RunUntil(pair.Simulation(), start)
 	played, open := make([]Played, len(policies)), make([]int, len(policies))
 	for i := range open {
 		open[i] = i
 	}
 	last, err := pair.Decisions(func(pair *chain.Pair) (bool, error) {
-		camera.RunUntil(pair, pair.Now())
-		s, err := stateOf(pair, camera)
-		if err != nil {
-			return false, err
-		}
+		camera.RunUntil(pair.Simulation(), pair.Now())
+		s := stateOf(pair, camera)
 		var now, later []int
 		for _, i := range open {
 			if played[i].Decided.Next > pair.Now() {
@@ -142,6 +113,7 @@ func playEpisode(background *simulator.Simulator, submit int64, service chain.Se
 				continue
 			}
 			played[i].Decision++
+			var err error
 			if played[i].Decided, err = policies[i].Decide(&s); err != nil {
 				return false, err
 			}
@@ -167,15 +139,11 @@ func playEpisode(background *simulator.Simulator, submit int64, service chain.Se
 	return played, err
 }
 
-func stateOf(pair *chain.Pair, camera *samples.Camera) (policy.State, error) {
-	h, err := camera.History(pair)
-	if err != nil {
-		return policy.State{}, err
-	}
-	start, end, _ := pair.Predecessor()
+func stateOf(pair *chain.Pair, camera *samples.Camera) policy.State {
+	_, end, _ := pair.Predecessor()
 	return policy.State{
-		Now: pair.Now(), PredStart: start, PredEnd: end, Interval: chain.DecisionSeconds, Service: pair.Service,
-		Waits: pair.Simulation().LastWaits(waitsSeen), History: h,
+		Now: pair.Now(), PredEnd: end, Interval: chain.DecisionSeconds, Service: pair.Service,
+		Waits: pair.Simulation().LastWaits(waitsSeen), History: camera.History(pair),
 		Queue: func() (policy.Queue, error) { return policy.NewQueue(pair.Service, pair.Simulation()), nil },
-	}, nil
+	}
 }

@@ -1,8 +1,6 @@
 package validation
 
 import (
-	"encoding/json"
-
 	"github.com/foretime/foretime/mirage/internal/chain"
 	"github.com/foretime/foretime/mirage/internal/samples"
 	"github.com/foretime/foretime/shared/stats"
@@ -35,26 +33,10 @@ func LoadOf(reactive chain.Outcome) Load {
 
 // Spread describes the distribution of a quantity over episodes.
 type Spread struct {
-	Mean          uncertainty.Prediction // with its interval over blocks
-	P50, P90, P99 float64
-}
-
-// MarshalJSON writes the parts of the mean next to the quantiles.
-func (s Spread) MarshalJSON() ([]byte, error) {
-	low, high := ends(s.Mean)
-	return json.Marshal(spreadJSON{s.Mean.Value, s.P50, s.P90, s.P99, low, high})
-}
-
-// JSONForm returns a value of the form that MarshalJSON writes.
-func (Spread) JSONForm() any { return spreadJSON{} }
-
-type spreadJSON struct {
-	Mean float64  `json:"mean"`
-	P50  float64  `json:"p50"`
-	P90  float64  `json:"p90"`
-	P99  float64  `json:"p99"`
-	Low  *float64 `json:"mean_low"`
-	High *float64 `json:"mean_high"`
+	Mean uncertainty.Prediction `json:"mean"` // with its interval over blocks
+	P50  float64                `json:"p50"`
+	P90  float64                `json:"p90"`
+	P99  float64                `json:"p99"`
 }
 
 // Figures are the outcome of a set of episodes. Without episodes all are 0.
@@ -78,10 +60,8 @@ type Summary struct {
 	ByLoad map[Load]Figures `json:"by_load"`
 	// VersusReactive compares the costs of the same episodes.
 	VersusReactive *Paired `json:"versus_reactive,omitempty"`
-	// Blocks is the number of spans of time that the episodes fall into; EffectiveEpisodes the
-	// number of independent ones with the same information about the cost.
-	Blocks            int     `json:"blocks"`
-	EffectiveEpisodes float64 `json:"effective_episodes"`
+	// Blocks is the number of spans of time that the episodes fall into.
+	Blocks int `json:"blocks"`
 }
 
 // Summarise computes the figures of a policy's episodes and compares them with the
@@ -100,11 +80,9 @@ func Summarise(played, reactive []Played, plan samples.Plan, c chain.Cost) Summa
 	for _, load := range []Load{Low, Medium, Heavy} {
 		out.ByLoad[load] = j.figures(byLoad[load])
 	}
-	costs := Costs(played, c)
-	if p, err := Compare(costs, Costs(reactive, c), blocks); err == nil {
-		out.VersusReactive = &p
-		_, deviation, n := blockMean(costs, blocks)
-		out.Blocks, out.EffectiveEpisodes = n, effective(costs, deviation)
+	if len(played) > 0 {
+		p := Compare(Costs(played, c), Costs(reactive, c), blocks)
+		out.VersusReactive, out.Blocks = &p, p.Blocks
 	}
 	return out
 }

@@ -53,8 +53,8 @@ func (r *Replay) queueFeatures(x []float64, j *trace.Job, g groups) []float64 {
 	)
 }
 
-func hourOf(at int64) float64    { return float64(((at%86400)+86400)%86400) / 3600 }
-func weekdayOf(at int64) float64 { return float64(((at/86400)%7 + 7) % 7) }
+func hourOf(at int64) float64    { return float64(at%86400) / 3600 }
+func weekdayOf(at int64) float64 { return float64(at / 86400 % 7) }
 
 // latelyMean returns the mean of a group's latest waits.
 func (g *group) latelyMean() float64 {

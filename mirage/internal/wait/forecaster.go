@@ -144,6 +144,9 @@ func (f *Forecaster) Reach(ctx context.Context, at int64) error {
 // submit submits the next job of the log, with its forecast.
 func (f *Forecaster) submit(p forecast) {
 	f.asked = append(f.asked, p)
+	if old := len(f.asked) - mostRows - 1; old >= 0 { // it is learnt from no more
+		f.asked[old].features, f.asked[old].each = nil, nil
+	}
 	f.replay.Submit(f.next)
 	f.next++
 }
@@ -283,12 +286,8 @@ func (f *Forecaster) State() (State, error) {
 	return s, nil
 }
 
-// ErrState is returned for a state that is not of the forecaster's log.
-var ErrState = errors.New("state of another log")
-
 // Restore brings a new forecaster to the time of a state of the same log and settings. It
-// answers as the one that had learnt, and learns no more. The error wraps ErrState or
-// tree.ErrModel.
+// answers as the one that had learnt, and learns no more. The error may wrap tree.ErrModel.
 func (f *Forecaster) Restore(ctx context.Context, s State) error {
 	for _, b := range s.Trees {
 		t, err := tree.ReadModel(bytes.NewReader(b))
@@ -303,16 +302,11 @@ func (f *Forecaster) Restore(ctx context.Context, s State) error {
 		if err := f.advance(ctx, f.replay.jobs[f.next].Submit); err != nil {
 			return err
 		}
-		value := math.NaN()
-		if i := f.next - s.First; i >= len(s.Values) {
-			return fmt.Errorf("%w: it has %d predicted waits", ErrState, len(s.Values))
-		} else if i >= 0 {
-			value = s.Values[i]
+		p := forecast{mixed: unknown}
+		if i := f.next - s.First; i >= 0 && i < len(s.Values) {
+			p.mixed = s.Values[i]
 		}
-		f.submit(forecast{mixed: value})
-	}
-	if f.next != s.First+len(s.Values) {
-		return fmt.Errorf("%w: it is of %d jobs, not of %d", ErrState, s.First+len(s.Values), f.next)
+		f.submit(p)
 	}
 	return f.advance(ctx, s.At)
 }

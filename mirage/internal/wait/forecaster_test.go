@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/foretime/foretime/mirage/internal/lengths"
 	"github.com/foretime/foretime/mirage/internal/trace"
 )
 
@@ -53,6 +54,9 @@ func predictAll(t *testing.T, jobs []trace.Job, s Settings) []Distribution {
 // TestNothingLater: whatever happens at an instant or after it, forecasts up to
 // then stay what they are: jobs that start, end or come later, or never come.
 func TestNothingLater(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	jobs := queue(300, 1)
 	cuts := []int{0, 150, 299}
 	for _, cut := range cuts[1:] { // some start and end in that very second
@@ -103,12 +107,13 @@ func TestAsk(t *testing.T) {
 	if err := f.Reach(t.Context(), jobs[350].Submit); err != nil {
 		t.Fatal(err)
 	}
+	want := predictAll(t, jobs[:351], Settings{Level: 0.8})[350]
 	for range 2 {
 		asked, err := f.Ask(jobs[350])
 		if err != nil || !asked.Known() || asked.Level != 0.8 || !asked.Interval().Contains(asked.Value) {
 			t.Errorf("%+v, %v", asked, err)
 		}
-		if want := predictAll(t, jobs[:351], Settings{Level: 0.8})[350]; !cmp.Equal(asked, want, cmp.AllowUnexported(Distribution{})) {
+		if !cmp.Equal(asked, want, cmp.AllowUnexported(Distribution{})) {
 			t.Errorf("asked %+v, in the log %+v", asked, want)
 		}
 	}
@@ -118,6 +123,9 @@ func TestAsk(t *testing.T) {
 // is ever seen to start. Counted with their age and their own predictions, as if those had
 // come true, the mean error is 115 h; counted as waiting it is 67 h.
 func TestJobsThatWait(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	jobs := make([]trace.Job, 1500)
 	for i := range jobs {
 		at := int64(900 * i)
@@ -161,6 +169,60 @@ func TestBacklog(t *testing.T) {
 	x := k.features(&j, g, g.rules())
 	if own, backlog := x[26], x[29]; own != math.Log1p(4) || backlog != logMinutes(4*4680) {
 		t.Errorf("%v jobs of the user wait, for %v minutes, both as logarithms", own, backlog)
+	}
+}
+
+// TestSize: a machine has the nodes that the caller names, or else the most that a job found
+// in use.
+func TestSize(t *testing.T) {
+	jobs := []trace.Job{
+		{User: "u", Nodes: 2, Limit: 900, Submit: 0, Start: 0, End: 900}, {User: "u", Nodes: 3, Limit: 900, Submit: 10, Start: 10, End: 300},
+		{User: "u", Nodes: 1, Limit: 900, Submit: 20, Start: 20, End: 300}, {User: "u", Nodes: 4, Limit: 900, Submit: 1000, Start: 1000, End: 1900}, {User: "u", Nodes: 1, Limit: 900, Submit: 5000, Start: 5000, End: 5900},
+	}
+	for size, want := range map[int]float64{0: 5, 1: 1, 100: 100} {
+		f, err := NewForecaster(jobs, Settings{Size: size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for !f.Done() {
+			if _, _, err := f.Next(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := f.size(); got != want {
+			t.Errorf("size %d: %v nodes, want %v", size, got, want)
+		}
+	}
+}
+
+// TestLatest: of the jobs that ended the latest count, more of all users than of one, and
+// those of a user who comes back still do after many others.
+func TestLatest(t *testing.T) {
+	jobs := make([]trace.Job, lengths.OfAll+2*lengths.OfKind)
+	for i := range jobs {
+		at := int64(100 * i)
+		jobs[i] = trace.Job{User: "u", Nodes: 1, Limit: 100, Submit: at, Start: at, End: at + min(int64(i), 50)}
+		if i < 5 {
+			jobs[i].User = "rare"
+		}
+	}
+	jobs[3].Limit = 0 // nobody can say which share of it was used
+	k := NewReplay(jobs)
+	for i := range jobs {
+		k.Advance(jobs[i].Submit, func(int) {})
+		k.Submit(i)
+	}
+	k.Advance(math.MaxInt64, func(int) {})
+	for name, tt := range map[string]struct {
+		g    *group
+		want int
+	}{"all": {&k.all, lengths.OfAll}, "a user": {k.users["u"], lengths.OfKind}, "a rare one": {k.users["rare"], 4}} {
+		if len(tt.g.ended) != tt.want || len(tt.g.latest) != tt.want || len(tt.g.running) > 0 {
+			t.Errorf("%s: %d ended, the latest %d of them, %d run; want %d", name, len(tt.g.ended), len(tt.g.latest), len(tt.g.running), tt.want)
+		}
+	}
+	if first := k.all.ended[0].Share; first != .5 { // those that were shorter came first
+		t.Errorf("the shortest of the latest used %v of its limit", first)
 	}
 }
 

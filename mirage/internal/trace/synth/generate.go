@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/foretime/foretime/mirage/internal/trace"
 )
 
@@ -92,14 +94,15 @@ func newGenerator(p *Profile, s Settings) (*generator, error) {
 	for i, c := range g.classes {
 		weights[i] = c.Weight
 	}
-	g.byClass, g.byUser = cumulate(weights), cumulate(q.Users)
+	g.byClass = floats.CumSum(make([]float64, len(weights)), weights)
+	g.byUser = floats.CumSum(make([]float64, len(q.Users)), q.Users)
 	for i := range q.Users {
 		g.names = append(g.names, fmt.Sprintf("user%03d", i+1))
 	}
 	// A week has 168 hours. The weight of each is that of its hour times that
 	// of its day; the mean weight corresponds to the mean rate.
 	hours, days := slices.Max(q.Hours[:]), slices.Max(q.Weekdays[:])
-	meanWeight := sum(q.Hours[:]) / 24 * sum(q.Weekdays[:]) / 7
+	meanWeight := floats.Sum(q.Hours[:]) / 24 * floats.Sum(q.Weekdays[:]) / 7
 	g.busiest = hours * days
 	g.sessions = q.SessionsPerDay / 86400 * g.busiest / meanWeight
 	return g, nil
@@ -145,20 +148,4 @@ func (g *generator) pick(cumulated []float64) int {
 	x := g.random.Float64() * cumulated[len(cumulated)-1]
 	i, _ := slices.BinarySearch(cumulated, x)
 	return min(i, len(cumulated)-1)
-}
-
-func cumulate(weights []float64) []float64 {
-	out, total := make([]float64, len(weights)), 0.0
-	for i, w := range weights {
-		total += w
-		out[i] = total
-	}
-	return out
-}
-
-func sum(values []float64) (total float64) {
-	for _, v := range values {
-		total += v
-	}
-	return total
 }
