@@ -955,7 +955,7 @@ class Checks:
 
         def record(a, b):
             directory = self.file(f"pair-{a}")
-            self.must([self.args.deft, "pair", "--device", self.args.device, "--seconds", seconds, "--save", directory, "--", *self.own("job", a, lock), "--", *self.own("job", b, lock)])
+            self.must([self.args.deft, "pair", "--device", self.args.device, "--duration", seconds, "--out-dir", directory, "--", *self.own("job", a, lock), "--", *self.own("job", b, lock)])
             for kind, name in ((a, "a.json"), (b, "b.json")):
                 paths[kind] = os.path.join(self.args.out, f"pair-{kind}.json")
                 shutil.move(os.path.join(directory, name), paths[kind])
@@ -969,7 +969,7 @@ class Checks:
             return self.file("hurried-" + os.path.basename(path))
 
         def predict(a, b):
-            return json.loads(self.must([self.args.deft, "pair", "--traces", a, b, "--json"])[0])
+            return json.loads(self.must([self.args.deft, "pair", "--recordings", a, b, "--json"])[0])
 
         with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as several:
             list(several.map(record, SMALL[::2], SMALL[1::2]))
@@ -1099,7 +1099,7 @@ class Checks:
         """Times the same work without and with the hook by turns, in three processes each, all
         loaded: two processes of the same program differ by more than the hook costs."""
         raw, some = {"without": {}, "with": {}}, ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))  # one place for all: only one runs at a time
-        hook = self.must([self.args.deft, "build-hook", "--out", self.file("hook")])[0].strip()
+        hook = self.must([self.args.deft, "build-hook", "--out-dir", self.file("hook")])[0].strip()
         workers = [(how, i, Worker(self, "eager", self.file(f"{how}-{i}.csv"), (), {"CHECKS_CPUS": some, **({"LD_PRELOAD": hook} if how == "with" else {})}))
                    for i in range(3) for how in raw]
         try:
@@ -1121,7 +1121,7 @@ class Checks:
         found = {}
         for policy in (None, "priority"):
             out = self.file(f"run-{policy}")
-            self.must([self.args.deft, "run", "-f", INPUT, "--device", self.args.device, "--duration", f"{self.args.seconds}s", "--out", out,
+            self.must([self.args.deft, "run", "-f", INPUT, "--device", self.args.device, "--duration", f"{self.args.seconds}s", "--out-dir", out,
                        *(["--policy", policy] if policy else [])])
             logs = {k: os.path.join(out, f"model_{k}.csv") for k in "AB"}
             found[policy or "without"] = {k: times(path, 1) for k, path in logs.items()}

@@ -128,7 +128,8 @@ func TestStreams(t *testing.T) {
 		w.session.Direct(w.client(p).Slot, session.Directive{InFlightTime: 4 * unknownKernel})
 		begin = session.Now()
 		p.do("streams 24 %d", n)
-		if took := time.Duration(session.Now() - begin); took < 40*time.Millisecond {
+		took := time.Duration(session.Now() - begin)
+		if took < 40*time.Millisecond {
 			t.Errorf("%d streams: 24 kernels of 2 ms, 4 in flight, were launched in %v", n, took)
 		}
 		p.exit()
@@ -162,30 +163,37 @@ func TestInFlightTime(t *testing.T) {
 // The device time of a program that launches more slowly than the device works counts its
 // kernels, not its host's gaps, if the owner has them timed.
 func TestTimed(t *testing.T) {
-	share := func(d session.Directive) (least float64) {
-		least = 1
-		for range 3 { // a sample that is interrupted takes longer
-			w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
-			p := w.probe("SIMCUDA_NS_PER_BLOCK=20")
+	// launches returns the device time of launches with gaps, and the time between the
+	// first and the last of them.
+	launches := func(d session.Directive) (gpu, gaps time.Duration) {
+		w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
+		p := w.probe("SIMCUDA_NS_PER_BLOCK=20")
+		p.do("launch 1")
+		p.do("sync")
+		w.session.Direct(w.client(p).Slot, d)
+		before := w.client(p).GPU
+		p.do("launch 1")
+		begin := session.Now()
+		for range 299 {
+			time.Sleep(time.Millisecond)
 			p.do("launch 1")
-			p.do("sync")
-			w.session.Direct(w.client(p).Slot, d)
-			before, begin := w.client(p).GPU, session.Now()
-			for range 300 {
-				p.do("launch 1")
-				time.Sleep(time.Millisecond)
-			}
-			p.do("sync")
-			least = min(least, float64(w.client(p).GPU-before)/float64(session.Now()-begin))
-			p.exit()
 		}
-		return least
+		gaps = time.Duration(session.Now() - begin)
+		p.do("sync")
+		gpu = w.client(p).GPU - before
+		p.exit()
+		return gpu, gaps
 	}
-	if timed := share(session.Directive{Timed: true}); timed <= 0 || timed > 0.6 {
-		t.Errorf("the device is busy for %.2f of the time", timed)
+	if gpu, gaps := launches(session.Directive{}); gpu < gaps {
+		t.Errorf("not timed: the device is busy for %v, with gaps of %v", gpu, gaps)
 	}
-	if untimed := share(session.Directive{}); untimed < 0.7 {
-		t.Errorf("not timed: the device is busy for %.2f of the time", untimed)
+	least := 1.0
+	for range 3 { // a sample that is interrupted takes longer
+		gpu, gaps := launches(session.Directive{Timed: true})
+		least = min(least, gpu.Seconds()/gaps.Seconds())
+	}
+	if least <= 0 || least > 0.6 {
+		t.Errorf("timed: the device is busy for %.2f of the time", least)
 	}
 }
 

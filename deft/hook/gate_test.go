@@ -151,9 +151,10 @@ func TestWaitsForADirective(t *testing.T) {
 			w.session.Direct(0, d)
 			p := w.probe("SIMCUDA_NS_PER_BLOCK=20000")
 			p.do("launch 1")
-			p.send("launch 10")
+			p.send("launch 900") // 18 s, unless it is let go
 			w.eventually("waiting", func() bool { return w.client(p).InWait == 1 })
-			w.eventually("launched", func() bool { c := w.client(p); return c.Launches == 11 && c.InWait == 0 })
+			w.session.Direct(w.client(p).Slot, session.Directive{})
+			w.eventually("launched", func() bool { c := w.client(p); return c.Launches == 901 && c.InWait == 0 })
 			p.kill()
 		})
 	}
@@ -276,7 +277,7 @@ func TestWaitsEndJobs(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
-			p := w.probe("SIMCUDA_NS_PER_BLOCK=5000") // a kernel takes 5 ms
+			p := w.probe("SIMCUDA_NS_PER_BLOCK=20000") // a kernel takes 20 ms
 			p.do("alloc 8")
 			for i := range uint64(3) {
 				p.do("launch 3")
@@ -318,7 +319,7 @@ func TestWaitBesideAnotherStream(t *testing.T) {
 // A thread that has asked in vain waits until it launches again.
 func TestRefusedQueryIsAWait(t *testing.T) {
 	w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
-	p := w.probe("SIMCUDA_NS_PER_BLOCK=20000")
+	p := w.probe("SIMCUDA_NS_PER_BLOCK=1000000") // a kernel takes 1 s
 	p.do("event")
 	p.do("launch 50")
 	p.do("event")

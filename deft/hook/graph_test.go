@@ -24,7 +24,7 @@ func TestGraphsCountByWhatTheyCost(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, session.Options{OwnerTimeout: time.Hour})
-			p := w.probe()
+			p := w.probe("SIMCUDA_NS_PER_BLOCK=20")
 			p.do("graphs 1 %d", tt.kernels)
 			p.do("sync")
 			before := w.client(p)

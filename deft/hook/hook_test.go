@@ -87,7 +87,7 @@ func newWorld(t testing.TB, o session.Options) *world {
 
 // command is a program under the hook, in the session, on the device.
 func (w *world) command(name string, args ...string) *exec.Cmd {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	w.t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), "LD_PRELOAD="+w.lib, "DEFT_SESSION="+w.session.Path())

@@ -97,7 +97,7 @@ func (p *probe) answer() string {
 }
 
 // patience bounds waits that end when all is well.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // do gives a command and wants it to succeed.
 func (p *probe) do(format string, args ...any) {

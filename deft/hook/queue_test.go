@@ -195,6 +195,14 @@ func TestQueueOfADestroyedStream(t *testing.T) {
 	}
 }
 
+// A launch that is interrupted before it is counted does not make its kernel look short.
+func TestQueueOfAnInterruptedLaunch(t *testing.T) {
+	tell := startQueue(t, buildQueue(t, "address,undefined"))
+	if got := tell("interrupted 0"); got != "1" {
+		t.Errorf("got %s, want 1", got)
+	}
+}
+
 // Threads that launch, look and wait at once, in two contexts, leave an empty queue,
 // and under ThreadSanitizer no race.
 func TestQueueOfThreads(t *testing.T) {

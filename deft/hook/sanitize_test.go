@@ -17,6 +17,9 @@ import (
 // The C files of libdeft.so, and of libdeft-trace.so, with the probe in one program,
 // under each sanitizer, while the owner keeps changing its directives.
 func TestSanitizers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: C is under test")
+	}
 	for _, kind := range []string{"address", "undefined", "thread"} {
 		t.Run(kind, func(t *testing.T) { sanitized(t, kind) })
 		t.Run("trace/"+kind, func(t *testing.T) {

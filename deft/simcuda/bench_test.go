@@ -48,9 +48,13 @@ func BenchmarkJob(b *testing.B) {
 // Many processes at once: how much of the time the device is busy, and how
 // evenly it serves them (Jain's index over the jobs done).
 func BenchmarkClients(b *testing.B) {
+	seconds := 3
+	if testing.Short() {
+		seconds = 1
+	}
 	for _, n := range []int{1, 2, 8, 32} {
 		b.Run(fmt.Sprintf("clients=%d", n), func(b *testing.B) {
-			const kernels, each, seconds = 50, 100 * time.Microsecond, 3
+			const kernels, each = 50, 100 * time.Microsecond
 			d := newBench(b)
 			cmds := make([]*exec.Cmd, n)
 			outs := make([]string, n)

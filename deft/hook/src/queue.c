@@ -60,7 +60,8 @@ static struct queue {
     uint32_t gave_up;   /* the last wait was given up */
     struct timing timing;
     struct span pace;  /* device time, and the kernels that took it, the old ones forgotten */
-    struct span ended; /* kernels since a time at which some were in flight; 0: not known */
+    struct span ended; /* kernels since a time before the launch of one in flight; 0: not known */
+    bool whole;        /* at the beginning of ended none was in flight */
 } queues[DEVICES];
 
 __thread struct last_stream last_stream FAST;
@@ -487,19 +488,21 @@ static void close_groups(struct queue *q, bool waiting) {
 }
 
 /* Learns what a kernel takes from how fast they end. While some are left in the queue the
-   device was not idle; when it has run dry, it was at least as fast as since the last look. */
+   device was not idle; when it has run dry, it was at least as fast as since it was empty. */
 static void learn(struct queue *q, uint64_t ended) {
     q->ended.kernels += ended;
     if (!q->ended.ns || !ended)
         return;
     struct span had = {now_ns() - q->ended.ns, q->ended.kernels};
     bool dry = in_flight(q) == 0;
-    if (dry && (!q->pace.kernels || (double)had.ns / (double)had.kernels < kernel_ns(q)))
+    if (dry && q->whole && (!q->pace.kernels || (double)had.ns / (double)had.kernels < kernel_ns(q)))
         q->pace = had;
     if (!dry && had.ns > WINDOW_NS)
         add_pace(q, had);
-    if (dry || had.ns > WINDOW_NS)
+    if (dry || had.ns > WINDOW_NS) {
         q->ended = (struct span){dry ? 0 : q->ended.ns + had.ns, 0};
+        q->whole = false;
+    }
 }
 
 /* Takes away the groups that have ended. */
@@ -543,6 +546,7 @@ void queue_room(uint64_t bound, uint64_t kernels) {
         } else if (now - begun > max_wait(q)) { /* it may wait for this thread */
             for (struct lane *l = q->lanes; l; l = l->next)
                 l->queued = l->open = l->count = 0;
+            q->ended.ns = 0;
             store(&q->gave_up, 1);
             unlock(q);
             end_stall(s, begun);
@@ -556,6 +560,10 @@ void queue_room(uint64_t bound, uint64_t kernels) {
         }
     }
     store(&q->gave_up, 0);
+    if (!q->ended.ns && in_flight(q) == 0) { /* not in queue_add: a thread interrupted before it would make the kernel look short */
+        q->ended = (struct span){now_ns(), 0};
+        q->whole = true;
+    }
     unlock(q);
     if (begun)
         end_stall(s, begun);
@@ -589,8 +597,6 @@ void queue_add(uint64_t bound, void *stream, bool per_thread, uint64_t kernels) 
         return;
     struct lane *l = this_lane(q, stream_handle(stream, per_thread));
     if (l && bound) {
-        if (in_flight(q) == 0)
-            q->ended = (struct span){now_ns(), 0};
         l->queued += kernels;
         l->open += kernels;
         uint64_t open = 0, most = kernel_limit(q, bound);

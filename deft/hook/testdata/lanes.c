@@ -5,6 +5,8 @@
  *   launch S      to stream S of the current context
  *   bounded S K   the same, at most K in flight; the device does one launch each
  *                 time it is asked something
+ *   interrupted S a launch to stream S is interrupted before it is counted, until its
+ *                 kernel of 2 ms is done: "1" if the kernel is not taken for a shorter one
  *   done S N      of stream S of the current context, N more are done
  *   wait S        the program waits for a stream; -1: for its context
  *   await         it waits for an event, of something that is done
@@ -181,6 +183,18 @@ static void launch(long s, uint64_t most) {
         wrong = "more in flight than the bound";
 }
 
+static bool interrupted(long s) {
+    queue_room(1, 1);
+    queue_touch(handle(s), false);
+    __atomic_fetch_add(&slot.launches, 1, __ATOMIC_RELAXED);
+    streams[current][s].launched++;
+    nap(2000000);
+    streams[current][s].done++;
+    queue_add(1, handle(s), false, 1);
+    queue_room(1, 1);
+    return kernel_ns(queues) >= 2000000;
+}
+
 static void wait(long s) {
     struct mark before = queue_mark();
     for (int i = 0; i < STREAMS; i++)
@@ -244,7 +258,9 @@ static void obey(void) {
         working = 1;
         launch(n, (uint64_t)k);
         working = 0;
-    } else if (!strcmp(what, "done"))
+    } else if (!strcmp(what, "interrupted"))
+        answer = interrupted(n);
+    else if (!strcmp(what, "done"))
         streams[current][n].done += (uint64_t)k;
     else if (!strcmp(what, "wait"))
         wait(n);

@@ -21,7 +21,7 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "build-hook",
 		Short:   "Build libdeft.so, the library for LD_PRELOAD, and deft.py",
-		Example: "  deft build-hook --out lib",
+		Example: "  deft build-hook --out-dir lib",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			product, cache, err := library(cmd.Context())
@@ -51,7 +51,7 @@ func newBuildHookCommand(env *cli.Env) *cobra.Command {
 			return answer.Print(env, built{path}, func(p *cli.Page) { p.Line("%s", path) })
 		},
 	}
-	c.Flags().StringVar(&out, "out", ".", "directory for the library; created if missing")
+	c.Flags().StringVar(&out, "out-dir", ".", "`directory` for the library; created if missing")
 	c.Flags().BoolVar(&shim, "shim", false, "build a libcuda.so.1 that replaces the driver's, instead of libdeft.so")
 	c.Flags().StringVar(&driver, "driver", "", "with --shim: the real driver's libcuda.so.1 (default: the one that the loader finds)")
 	answer.Flags(c, built{})

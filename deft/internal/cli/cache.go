@@ -10,6 +10,7 @@ import (
 
 	"github.com/foretime/foretime/deft/hook"
 	"github.com/foretime/foretime/deft/internal/daemon"
+	"github.com/foretime/foretime/shared/cli"
 )
 
 // productCache returns the directory of compiled and unpacked products, in the user's cache.
@@ -17,8 +18,8 @@ func productCache() (string, error) {
 	dir, err := os.UserCacheDir()
 	var why string
 	switch {
-	case err != nil:
-		why = "neither HOME nor XDG_CACHE_HOME is set"
+	case err != nil || cli.IsForeign(os.Getenv("HOME")):
+		why = "neither HOME, of this user, nor XDG_CACHE_HOME is set"
 	case strings.ContainsAny(dir, separators):
 		why = fmt.Sprintf("the loader would split the path %q", dir)
 	default:

@@ -120,7 +120,7 @@ func setWeight(at daemon.Place, args []string) (daemon.Status, error) {
 // showSession prints one row per client.
 func showSession(p *cli.Page, s daemon.Status) {
 	p.Line("session %s, policy %s", s.Session, s.Policy)
-	t := p.Table("PID", "program", "priority", "weight", "state", "gate", "queued", "launches", "jobs", "memory MB")
+	t := p.Table("PID", "program", "priority", "weight", "state", "gate", "queued", "launches", "jobs", "memory (MB)")
 	for _, c := range s.Clients {
 		state := c.State
 		if c.Paused {

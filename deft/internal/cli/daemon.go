@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -146,6 +147,17 @@ var slackHelp = fmt.Sprintf("time of urgent jobs, relative to alone, that others
 func checkSlack(slack float64, given func(string) bool) error {
 	if given("slack") && !(slack > 1 && slack <= policy.MaxSlack) {
 		return cli.Usagef("--slack %v: want a number above 1, at most %v, such as 1.1", slack, policy.MaxSlack)
+	}
+	return nil
+}
+
+// longestDeadline is the longest time that a job may be given.
+const longestDeadline = 240 * time.Hour
+
+// checkDeadline returns an error for a deadline out of range; 0 is none.
+func checkDeadline(deadline time.Duration) error {
+	if deadline < 0 || deadline > longestDeadline {
+		return cli.Usagef("--deadline %v: want 0 to %v", deadline, longestDeadline)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ type program struct {
 	name, policy string
 	gang         string
 	priority     int32
-	slo          time.Duration
+	deadline     time.Duration
 	slack        float64
 	change       bool
 	quota        size
@@ -49,7 +49,6 @@ type program struct {
 // newExecCommand returns exec, which runs a program in a session.
 func newExecCommand(env *cli.Env) *cobra.Command {
 	var p program
-	var sloMS float64
 	c := &cobra.Command{
 		Use:   "exec -- COMMAND...",
 		Short: "Run your own program under a policy",
@@ -67,11 +66,8 @@ nothing. If deft exec is killed, the program continues. Under MPS a program with
   deft exec --device sim -- deft-workload --kernels 400 --kernel-ns 100000 --dur-s 5`,
 		Args: wantCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p.args, p.slo = args, time.Duration(sloMS*float64(time.Millisecond))
-			if !(sloMS >= 0 && sloMS <= 1e9) {
-				return cli.Usagef("--slo-ms %v: want 0 to 1e9", sloMS)
-			}
-			if err := errors.Join(checkSlack(p.slack, cmd.Flags().Changed), p.check()); err != nil {
+			p.args = args
+			if err := errors.Join(checkDeadline(p.deadline), checkSlack(p.slack, cmd.Flags().Changed), p.check()); err != nil {
 				return err
 			}
 			status, err := p.run(cmd.Context(), env)
@@ -90,7 +86,7 @@ nothing. If deft exec is killed, the program continues. Under MPS a program with
 	f.BoolVar(&p.change, "change", false, "change the policy or slack of a session in use, for all its programs")
 	f.StringVar(&p.gang, "gang", "", "common name of ranks that wait for one another, as with NCCL")
 	f.Int32Var(&p.priority, "priority", 0, "priority: a larger one is more urgent")
-	f.Float64Var(&sloMS, "slo-ms", 0, "job deadline in ms, for policy edf (0: none)")
+	f.DurationVar(&p.deadline, "deadline", 0, "time within which a job should end, such as 40ms, for policy edf (0: none)")
 	f.Var(&p.quota, "memory-quota", "limit of memory on each device, such as 4GB or 512MiB (0: none)")
 	cli.Values(c, "policy", policy.Policies.Names()...)
 	cli.First(c, "policy", "priority", "session", "device", "name")
@@ -201,7 +197,7 @@ func (p *program) environ(ctx context.Context, at daemon.Place) ([]string, error
 		}
 	}
 	m := session.Membership{
-		Session: at.Session(), Name: p.name, Gang: p.gang, Priority: int(p.priority), Deadline: p.slo, MemoryQuota: uint64(p.quota),
+		Session: at.Session(), Name: p.name, Gang: p.gang, Priority: int(p.priority), Deadline: p.deadline, MemoryQuota: uint64(p.quota),
 	}
 	environ = append(hook.Preload(environ, lib), m.Environ()...)
 	if _, set := os.LookupEnv("CUDA_MPS_CLIENT_PRIORITY"); !set && p.priority <= 0 && p.discipline() == device.MPS {

@@ -35,7 +35,7 @@ type setting struct {
 	answer                           cli.Output
 	given                            func(flag string) bool
 	warned                           map[string]bool // warnings already printed
-	folder                           *os.File        // --out, locked
+	folder                           *os.File        // --out-dir, locked
 }
 
 func (s *setting) flags(c *cobra.Command) {
@@ -47,7 +47,7 @@ func (s *setting) flags(c *cobra.Command) {
 	cli.Values(c, "clock", "real", "virtual")
 	f.StringVar(&s.discipline, "discipline", "", "simulated device: fifo, turns (a GPU without MPS) or mps (default: the file's)")
 	cli.Values(c, "discipline", "fifo", "turns", "mps")
-	f.StringVar(&s.out, "out", "", "directory for the logs of all models (default: each model's output_file_path)")
+	f.StringVar(&s.out, "out-dir", "", "`directory` for the logs of all models (default: each model's output_file_path)")
 	f.DurationVar(&s.duration, "duration", 0, "duration of the run, such as 5s (default: the file's exp_dur)")
 	f.Int64Var(&s.seed, "seed", 0, "random seed, 0 or more (default: the file's)")
 	s.answer.Flags(c, report.Run{})
@@ -122,14 +122,14 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 			return nil, err
 		}
 		if s.folder, err = daemon.Lock(s.out, os.O_RDONLY); errors.Is(err, daemon.ErrOwned) {
-			return nil, fmt.Errorf("--out %s: another run is writing into this directory", s.out)
+			return nil, fmt.Errorf("--out-dir %s: another run is writing into this directory", s.out)
 		} else if errors.Is(err, file.ErrNoLocks) {
 			env.Log.Warn(err)
 		} else if err != nil {
 			return nil, err
 		}
 		if err := x.SetOutputDir(s.out); err != nil {
-			return nil, fmt.Errorf("%s: --out: %w", s.file, err)
+			return nil, fmt.Errorf("%s: --out-dir: %w", s.file, err)
 		}
 	}
 	return x, protectInputs(env, x)

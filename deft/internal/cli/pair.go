@@ -21,11 +21,11 @@ import (
 
 // pairFlags are the flags of pair.
 type pairFlags struct {
-	device, save, urgent string
-	traces               bool
-	seconds              time.Duration
-	slack, deadlineMS    float64
-	answer               cli.Output
+	device, outDir, urgent string
+	recorded               bool
+	duration, deadline     time.Duration
+	slack                  float64
+	answer                 cli.Output
 }
 
 // newPairCommand returns pair, which predicts the speed of two programs that share a
@@ -33,21 +33,21 @@ type pairFlags struct {
 func newPairCommand(env *cli.Env) *cobra.Command {
 	var p pairFlags
 	c := &cobra.Command{
-		Use:   "pair -- COMMAND_A -- COMMAND_B | pair --traces A.json B.json",
+		Use:   "pair -- COMMAND_A -- COMMAND_B | pair --recordings A.json B.json",
 		Short: "Predict what two programs pay when they share a device",
 		Long: `Predict the speed of two programs that share a device, relative to their speed alone.
 
-With two commands, each runs alone for --seconds under a hook that records its kernels,
+With two commands, each runs alone for --duration under a hook that records its kernels,
 their times, the host's pace and where it waits for the device. The pair is then
 simulated in every way to share: time slices (a GPU without MPS), policy priority with
 either program urgent, MPS, MPS with client priorities, and MPS with half of the
-processors for each. --save keeps the recordings; --traces predicts from two of them,
+processors for each. --out-dir keeps them; --recordings predicts from two recordings,
 without a device.
 `,
 		Example: `  deft pair -- python3 serve.py -- python3 train.py
-  deft pair --urgent A --save out -- python3 serve.py -- python3 train.py
-  deft pair --traces out/a.json out/b.json
-  deft pair --deadline-ms 20 --traces out/a.json out/b.json`,
+  deft pair --urgent A --out-dir out -- python3 serve.py -- python3 train.py
+  deft pair --recordings out/a.json out/b.json
+  deft pair --deadline 20ms --recordings out/a.json out/b.json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkSlack(p.slack, cmd.Flags().Changed); err != nil {
@@ -57,39 +57,39 @@ without a device.
 		},
 	}
 	f := c.Flags()
-	f.BoolVar(&p.traces, "traces", false, "predict from two recordings, JSON files of --save")
+	f.BoolVar(&p.recorded, "recordings", false, "predict from two recordings, JSON files of --out-dir")
 	f.StringVar(&p.device, "device", "cuda", "with commands: cuda or sim")
 	cli.Values(c, "device", "cuda", "sim")
-	f.DurationVar(&p.seconds, "seconds", 8*time.Second, "with commands: duration of each recording, from the first launch on")
-	f.StringVar(&p.save, "save", "", "with commands: write the recordings a.json and b.json into this directory")
+	f.DurationVar(&p.duration, "duration", 8*time.Second, "with commands: duration of each recording, from the first launch on")
+	f.StringVar(&p.outDir, "out-dir", "", "with commands: `directory` for the recordings a.json and b.json")
 	f.StringVar(&p.urgent, "urgent", "", "A or B: the program that must not become slower than --slack")
 	cli.Values(c, "urgent", "A", "B")
 	f.Float64Var(&p.slack, "slack", 0, slackHelp)
-	f.Float64Var(&p.deadlineMS, "deadline-ms", 0, "with commands or --traces: deadline of each job of A, or of the --urgent program; prints the best way to keep it (0: none)")
+	f.DurationVar(&p.deadline, "deadline", 0, "deadline of each job of A, or of the --urgent program; prints the best way to keep it (0: none)")
 	p.answer.Flags(c, outlook{})
-	cli.First(c, "urgent", "save", "traces", "device")
+	cli.First(c, "urgent", "out-dir", "recordings", "device")
 	return c
 }
 
 // run predicts in the way that the flags name.
 func (p *pairFlags) run(ctx context.Context, env *cli.Env, args []string, commands bool) error {
-	if !(p.deadlineMS >= 0 && p.deadlineMS <= 1e9) {
-		return cli.Usagef("--deadline-ms %v: want 0 to 1e9", p.deadlineMS)
+	if err := checkDeadline(p.deadline); err != nil {
+		return err
 	}
 	if p.urgent != "" && p.urgent != "A" && p.urgent != "B" {
 		return cli.Usagef("--urgent: %q, want A or B", p.urgent)
 	}
 	switch {
-	case commands && p.traces:
-		return cli.Usagef("--traces goes without commands")
+	case commands && p.recorded:
+		return cli.Usagef("--recordings goes without commands")
 	case commands:
 		return p.record(ctx, env, args)
-	case !p.traces:
-		return cli.Usagef("want --traces, or two commands: deft pair -- COMMAND_A -- COMMAND_B")
-	case p.save != "":
-		return cli.Usagef("--save stores the recordings of commands: with --traces there are none")
+	case !p.recorded:
+		return cli.Usagef("want --recordings, or two commands: deft pair -- COMMAND_A -- COMMAND_B")
+	case p.outDir != "":
+		return cli.Usagef("--out-dir stores the recordings of commands: with --recordings there are none")
 	case len(args) != 2:
-		return cli.Usagef("--traces: want two recordings, have %d", len(args))
+		return cli.Usagef("--recordings: want two recordings, have %d", len(args))
 	}
 	var both [2]*pair.Trace
 	for i, path := range args {
@@ -101,7 +101,7 @@ func (p *pairFlags) run(ctx context.Context, env *cli.Env, args []string, comman
 	return p.outlook(ctx, env, both)
 }
 
-// recordings are the files of --save, of A and of B.
+// recordings are the files in --out-dir, of A and of B.
 var recordings = [2]string{"a.json", "b.json"}
 
 // record runs both programs alone and predicts from what they launched.
@@ -109,32 +109,32 @@ func (p *pairFlags) record(ctx context.Context, env *cli.Env, args []string) err
 	if p.device != "cuda" && p.device != "sim" {
 		return cli.Usagef("--device: %q, want cuda or sim", p.device)
 	}
-	if p.seconds <= 0 {
-		return cli.Usagef("--seconds %v: want a duration above 0", p.seconds)
+	if p.duration <= 0 {
+		return cli.Usagef("--duration %v: want a duration above 0", p.duration)
 	}
 	a, b, err := twoCommands(args)
 	if err != nil {
 		return err
 	}
-	if p.save != "" {
+	if p.outDir != "" {
 		for _, name := range recordings {
-			if _, err := os.Lstat(filepath.Join(p.save, name)); err == nil { // also a link to nothing
-				return cli.Usagef("--save %s: %s is there already", p.save, name)
+			if _, err := os.Lstat(filepath.Join(p.outDir, name)); err == nil { // also a link to nothing
+				return cli.Usagef("--out-dir %s: %s is there already", p.outDir, name)
 			}
 		}
-		if err := os.MkdirAll(p.save, 0o755); err != nil {
+		if err := os.MkdirAll(p.outDir, 0o755); err != nil {
 			return err
 		}
 	}
-	r := recorder{device: p.device, seconds: p.seconds}
+	r := recorder{device: p.device, seconds: p.duration}
 	var both [2]*pair.Trace
 	for i, command := range [][]string{a, b} {
 		if both[i], err = r.record(ctx, env, command); err != nil {
 			return err
 		}
 		cli.Warn(env, both[i].Warnings)
-		if p.save != "" {
-			if err := file.WriteJSON(filepath.Join(p.save, recordings[i]), both[i]); err != nil {
+		if p.outDir != "" {
+			if err := file.WriteJSON(filepath.Join(p.outDir, recordings[i]), both[i]); err != nil {
 				return err
 			}
 		}
@@ -170,9 +170,9 @@ type outlook struct {
 // outlook predicts and prints.
 func (p *pairFlags) outlook(ctx context.Context, env *cli.Env, both [2]*pair.Trace) error {
 	urgent := int(cmp.Or(p.urgent, "A")[0] - 'A')
-	deadline := time.Duration(p.deadlineMS * float64(time.Millisecond))
+	deadline := p.deadline
 	if deadline > 0 && !trial.HasJobs(both[urgent]) {
-		return fmt.Errorf("%c: %s: the recording contains no whole job, from one wait for the device to the next: record for more --seconds", 'A'+urgent, both[urgent].Program)
+		return fmt.Errorf("%c: %s: the recording contains no whole job, from one wait for the device to the next: record for a longer --duration", 'A'+urgent, both[urgent].Program)
 	}
 	outlooks, err := trial.Traces(ctx, both[0], both[1], trial.Sharings(), p.slack)
 	if err != nil {

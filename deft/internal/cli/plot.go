@@ -23,13 +23,12 @@ func newPlotCommand(env *cli.Env) *cobra.Command {
 // newTimeSeriesPlot returns a plot of logs: two given by the original Deft's flags, or any number.
 func newTimeSeriesPlot(env *cli.Env) *cobra.Command {
 	var a, b, out string
-	var more []string
 	c := &cobra.Command{
-		Use:     "jct-timeseries",
+		Use:     "jct-timeseries [LOG...]",
 		Short:   "Plot completion times over time",
 		Example: "  deft plot jct-timeseries --model-A-jct-log logs/model_A.csv --model-B-jct-log logs/model_B.csv --out jct_vs_t.svg",
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, more []string) error {
 			logs, err := loadLogs(env, append([]string{a, b}, more...))
 			if err != nil {
 				return err
@@ -40,7 +39,6 @@ func newTimeSeriesPlot(env *cli.Env) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&a, "model-A-jct-log", "", "log of the first model")
 	f.StringVar(&b, "model-B-jct-log", "", "log of the second model")
-	f.StringSliceVar(&more, "log", nil, "more logs")
 	f.StringVar(&out, "out", "jct_vs_t.svg", "image to write, .svg, .png or .jpg")
 	cli.OutputFile(c, "out")
 	return c
@@ -59,7 +57,7 @@ func loadLogs(env *cli.Env, paths []string) ([]report.NamedLog, error) {
 		named = append(named, report.NamedLog{Name: name, Log: log})
 	}
 	if len(named) == 0 {
-		return nil, cli.Usagef("no log given: use --model-A-jct-log, --model-B-jct-log or --log")
+		return nil, cli.Usagef("want a log")
 	}
 	return named, nil
 }
@@ -80,23 +78,21 @@ func fileNames(paths []string) []string {
 
 // newIntervalsPlot returns a plot of a sweep.
 func newIntervalsPlot() *cobra.Command {
-	var from, out string
+	var out string
 	c := &cobra.Command{
-		Use:     "intervals --from SWEEP.json",
-		Short:   "Plot completion times over the synchronization interval",
-		Example: "  deft plot intervals --from sweep.json --out intervals.svg",
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			s, err := trial.LoadSweep(from)
+		Use:     "intervals SWEEP.json",
+		Short:   "Plot completion times over the synchronization interval, from the JSON of deft run --sync",
+		Example: "  deft plot intervals sweep.json --out intervals.svg",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := trial.LoadSweep(args[0])
 			if err != nil {
 				return err
 			}
 			return chart.Save(out, s.Intervals())
 		},
 	}
-	c.Flags().StringVar(&from, "from", "", "JSON file of deft run --sync (required)")
 	c.Flags().StringVar(&out, "out", "intervals.svg", "image to write, .svg, .png or .jpg")
 	cli.OutputFile(c, "out")
-	cli.Require(c, "from")
 	return c
 }

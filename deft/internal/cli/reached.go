@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -13,21 +11,21 @@ import (
 	"github.com/foretime/foretime/deft/internal/diagnosis"
 	"github.com/foretime/foretime/deft/internal/session"
 	"github.com/foretime/foretime/deft/internal/supervisor"
+	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/crash"
 )
 
 // reportFailedStart prints why a command could not be started and returns the exit status that
 // a shell would give.
 func reportFailedStart(w io.Writer, command string, err error) int {
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(w, "deft: exec: %s: not found\n", command)
-		return 127
-	}
-	if cause := errors.Unwrap(err); cause != nil {
+	status := cli.StartStatus(err)
+	if status == 127 {
+		err = errors.New("not found")
+	} else if cause := errors.Unwrap(err); cause != nil {
 		err = cause // without "fork/exec" and the path again
 	}
 	fmt.Fprintf(w, "deft: exec: %s: %v\n", command, err)
-	return 126
+	return status
 }
 
 // pollInterval is the time between two looks for the first launch.

@@ -27,7 +27,7 @@ Policies:
 If neither --policy nor the file names one, the models with control in the file are under
 priority and the others run freely.
 
-The table shows inflation if the models ran alone before (--alone) with the same --out.
+The table shows inflation if the models ran alone before (--alone) with the same --out-dir.
 `,
 		Example: `  deft run -f input.json                                     with processes on a simulated device
   deft run -f input.json --clock virtual --policy priority   in a simulation, without waiting
@@ -48,7 +48,7 @@ The table shows inflation if the models ran alone before (--alone) with the same
 		},
 	}
 	s.flags(c)
-	cli.First(c, "file", "policy", "clock", "device", "out")
+	cli.First(c, "file", "policy", "clock", "device", "out-dir")
 	return c
 }
 
@@ -118,7 +118,7 @@ func (s *setting) show(env *cli.Env, r *report.Run) error {
 
 // showModels prints one row per model.
 func showModels(p *cli.Page, c *report.Run) {
-	t := p.Table("model", "jobs", "mean ms", "p50", "p95", "p99", "jobs/s", "inflation", "launches", "syncs", "stall ms", "gate ms", "missed")
+	t := p.Table("model", "jobs", "mean (ms)", "p50 (ms)", "p95 (ms)", "p99 (ms)", "jobs/s", "inflation", "launches", "syncs", "stall (ms)", "gate (ms)", "missed")
 	for _, m := range c.Models {
 		row := []any{m.Output, m.Jobs, m.JCT.Mean, m.JCT.P50, m.JCT.P95, m.JCT.P99, m.Throughput, m.Inflation}
 		t.Add(append(row, m.Launches, m.Syncs, m.StallMS, m.GateMS, m.Missed)...)

@@ -30,9 +30,9 @@ func (s *setting) runSweep(ctx context.Context, env *cli.Env, x *experiment.Expe
 func showSweep(p *cli.Page, s *trial.Sweep) {
 	header, alone := []string{"sync"}, []any{"alone"}
 	for _, m := range s.Alone {
-		header, alone = append(header, m.Output+" ms"), append(alone, m.JCT.Mean)
+		header, alone = append(header, m.Output+" (ms)"), append(alone, m.JCT.Mean)
 	}
-	t := p.Table(append(header, "delay ms")...)
+	t := p.Table(append(header, "delay (ms)")...)
 	t.Add(append(alone, nil)...)
 	for _, point := range s.Points {
 		row := []any{point.Sync}

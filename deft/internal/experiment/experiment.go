@@ -92,7 +92,7 @@ type Model struct {
 	PythonPath  string `field:"python_path"`
 	RepoPath    string `field:"repo_path"`
 
-	Trace       string `field:"trace"`           // recording of deft pair --save, whose typical job is the model's; "" none
+	Trace       string `field:"trace"`           // recording of deft pair --out-dir, whose typical job is the model's; "" none
 	Kernels     int    `field:"kernels" low:"1"` // launches of a job; 0: the model's profile
 	KernelTimes []time.Duration
 	TracePause  time.Duration // between two jobs of the trace

@@ -187,6 +187,7 @@ func (c Client) mergeRank(rank Client) Client {
 	if rank.Active && (!c.Active || rank.Begin < c.Begin) {
 		c.Begin = rank.Begin
 	}
+	c.Drained = c.Drained && rank.isStopped() || rank.Drained && c.isStopped()
 	c.Priority = max(c.Priority, rank.Priority)
 	c.Active = c.Active || rank.Active
 	c.Busy = c.Busy || rank.Busy
@@ -195,7 +196,6 @@ func (c Client) mergeRank(rank Client) Client {
 	c.Longest = max(c.Longest, rank.Longest)
 	c.Syncs += rank.Syncs
 	c.Held = c.Held || rank.Held
-	c.Drained = c.Drained && rank.isStopped() || rank.Drained && c.isStopped()
 	c.Launches += rank.Launches
 	c.InFlight += rank.InFlight
 	c.GPU = max(c.GPU, rank.GPU)

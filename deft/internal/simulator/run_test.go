@@ -184,7 +184,10 @@ func (asking) Decide(now time.Duration, _ []policy.Client, _ []policy.Directive)
 func TestTooManyJobs(t *testing.T) {
 	s := newSimulation(&Config{Clients: []Client{{Kernels: Uniform(1, us)}}})
 	h := s.hosts[0]
-	h.result.Jobs = make([]Job, maxJobs, maxJobs+1)
+	h.result.Jobs = make([]Job, 1_999_999, 2_000_001)
+	if s.endJob(0, h); s.err != nil {
+		t.Error(s.err)
+	}
 	s.endJob(0, h)
 	if !errors.Is(s.err, ErrTooMany) {
 		t.Error(s.err)

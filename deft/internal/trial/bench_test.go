@@ -70,6 +70,14 @@ func (w *bench) real(x *experiment.Experiment) *report.Run {
 	return o.Run
 }
 
+// seconds returns the length of a run, with -short a third of it: enough to see that it runs.
+func seconds(usual float64) float64 {
+	if testing.Short() {
+		return usual / 3
+	}
+	return usual
+}
+
 // alone is one model by itself, with a synchronization point every so many
 // launches where above 0.
 func (w *bench) alone(fields string, sync int) report.Model {
@@ -77,7 +85,7 @@ func (w *bench) alone(fields string, sync int) report.Model {
 	if sync > 0 {
 		policy = "sync"
 	}
-	x := w.experiment(fmt.Sprintf(`{"models": [{"model_name": "m", %s, "control": {"queue_limit": {"sync": %d}}}], "exp_dur": 1, "policy": %q}`, fields, sync, policy))
+	x := w.experiment(fmt.Sprintf(`{"models": [{"model_name": "m", %s, "control": {"queue_limit": {"sync": %d}}}], "exp_dur": %g, "policy": %q}`, fields, sync, seconds(1), policy))
 	return w.real(x).Models[0]
 }
 
@@ -87,7 +95,7 @@ func (w *bench) pair(policy string, sync int) *experiment.Experiment {
 	return w.experiment(fmt.Sprintf(`{"models": [
 		{"model_name": "A", "kernels": 400, "kernel_ns": 100000, "control": {"queue_limit": {"sync": %d}}},
 		{"model_name": "B", "kernels": 100, "kernel_ns": 50000, "priority": 1, "sleep_time": 0.05}
-	], "exp_dur": 3, "jitter": 0.05, "policy": %q}`, sync, policy))
+	], "exp_dur": %g, "jitter": 0.05, "policy": %q}`, sync, seconds(3), policy))
 }
 
 // virtual is the experiment on the virtual clock with the host's costs here, the

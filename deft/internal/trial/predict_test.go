@@ -8,6 +8,9 @@ import (
 // The interval of a job holds nine jobs in ten on hosts that lose less or more
 // than the usual one, of which the experiment says nothing.
 func TestPredict(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	x := parse(t, `{"models": [
 		{"model_name": "fasterrcnn_resnet50_fpn", "output_file_name": "low", "resize": true, "resize_size": [1440, 2560]},
 		{"model_name": "retinanet_resnet50_fpn", "output_file_name": "high", "priority": 1, "sleep_time": 0.15, "resize": true, "resize_size": [480, 640]}

@@ -62,7 +62,7 @@ func (w *bench) beside(policy string, seconds float64, background func(p *Progra
 func BenchmarkShapes(b *testing.B) {
 	w := newBench(b)
 	for _, shape := range shapes {
-		w.protected(b, "shape="+shape, func(policy string) *report.Run { return w.shaped(shape, policy, 1) })
+		w.protected(b, "shape="+shape, func(policy string) *report.Run { return w.shaped(shape, policy, seconds(1)) })
 	}
 }
 
@@ -70,7 +70,11 @@ func BenchmarkShapes(b *testing.B) {
 func (w *bench) protected(b *testing.B, name string, run func(policy string) *report.Run) {
 	urgent := w.alone(`"kernels": 100, "kernel_ns": 50000, "sleep_time": 0.05`, 0).JCT
 	none := run("none")
-	for _, policy := range []string{"priority", "fair", "edf"} {
+	policies := []string{"priority", "fair", "edf"}
+	if testing.Short() {
+		policies = policies[:1]
+	}
+	for _, policy := range policies {
 		b.Run(name+"/policy="+policy, func(b *testing.B) {
 			var p50, p99, other []float64
 			for b.Loop() {

@@ -162,11 +162,11 @@ func LoadSweep(path string) (*Sweep, error) {
 }
 
 // Intervals returns a chart of every model's mean completion time over the synchronization
-// interval, with logarithmic axes.
+// interval, which is on a logarithmic axis.
 func (s *Sweep) Intervals() chart.Lines {
 	c := chart.Lines{Frame: chart.Frame{
 		Title: "Cost of a synchronization interval", X: "synchronization interval (launches)", Y: "mean JCT (ms)",
-		LogX: true, LogY: true,
+		LogX: true,
 	}}
 	for i, alone := range s.Alone {
 		series := chart.Series{Name: alone.Output}

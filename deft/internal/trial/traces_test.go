@@ -35,6 +35,9 @@ func serving() *pair.Trace {
 
 // What follows from the constants of the device alone, by arithmetic.
 func TestTraces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	own := []Sharing{
 		{Name: "turns", Device: device.Settings{Discipline: device.Turns}, Urgent: -1},
 		{Name: "mps", Device: device.Settings{Discipline: device.MPS}, Urgent: -1},
@@ -50,10 +53,10 @@ func TestTraces(t *testing.T) {
 	half := 0.5 * turn / (turn + float64(device.DefaultSwitch)) // the published 0.453 to 0.480
 	overlap := 0.5 / (1 - device.DefaultOverlap)
 	for k := range 2 {
-		if math.Abs(got[0].Speeds[k].Value-half) > 0.02 {
+		if !(math.Abs(got[0].Speeds[k].Value-half) <= 0.02) {
 			t.Errorf("two that fill the device in turns: %v, want %.3f", got[0].Speeds[k], half)
 		}
-		if math.Abs(got[1].Speeds[k].Value-overlap) > 0.03 {
+		if !(math.Abs(got[1].Speeds[k].Value-overlap) <= 0.03) {
 			t.Errorf("under MPS: %v, want %.3f", got[1].Speeds[k], overlap)
 		}
 	}
@@ -70,7 +73,7 @@ func TestTraces(t *testing.T) {
 		t.Errorf("under MPS %v, with a higher client priority %v", mps, ranked)
 	}
 	// With half of the processors, train takes twice as long, serve 0.4 ms more of 10.4.
-	if parts := got[4].Speeds; math.Abs(parts[0].Value-0.5) > 0.01 || math.Abs(parts[1].Value-10.4/10.8) > 0.01 || parts[0].High != 1 {
+	if parts := got[4].Speeds; !(math.Abs(parts[0].Value-0.5) <= 0.01) || !(math.Abs(parts[1].Value-10.4/10.8) <= 0.01) || parts[0].High != 1 {
 		t.Errorf("with half of the processors each: %v", parts)
 	}
 }
@@ -95,6 +98,9 @@ func TestBest(t *testing.T) {
 // A job is all that a program launches between two of its own waits; a deadline for them is
 // kept by the way that needs the least of the other program.
 func TestBestWithin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	got, err := Traces(t.Context(), serving(), saturating(), Sharings(), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -131,6 +137,9 @@ func TestBestWithin(t *testing.T) {
 
 // Under MPS the kernels of a graph take turns with those of others, not the graph.
 func TestTracesOfGraphs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	graphs, kernels := &pair.Trace{Program: "graphs"}, &pair.Trace{Program: "kernels"}
 	for range 20 {
 		graphs.Launches = append(graphs.Launches, pair.Launch{Gap: 10 * time.Microsecond, Wait: true, Time: 2 * time.Millisecond, Kernels: 100})
@@ -152,6 +161,9 @@ func TestTracesOfGraphs(t *testing.T) {
 // A recording cuts the job at its begin and the one at its end: they are no jobs that a
 // program does in less time.
 func TestCutJobs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	const each, job = 100 * time.Microsecond, 40
 	cut := &pair.Trace{Program: "train"}
 	for i := range 17 + 3*job + 5 {
