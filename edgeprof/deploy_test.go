@@ -232,7 +232,7 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("COPY %s: %v", m[1], err)
 		}
 	}
-	for _, part := range []string{"CGO_ENABLED=0", "./cmd/edgeprof\n", "./cmd/edgeprof-ort\n", "/libonnxruntime.so.1\n", "USER 65532", `CMD ["serve", "--addr=:7001"]`} {
+	for _, part := range []string{"CGO_ENABLED=0", "./cmd/edgeprof\n", "./cmd/edgeprof-ort\n", "/libonnxruntime.so.1\n", "USER 65532", `CMD ["serve", "--address=:7001"]`} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("no %q", part)
 		}
@@ -291,7 +291,7 @@ func TestRealEmptyRoot(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "devices.json"), []byte(devices), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("/edgeprof", "serve", "--source", "file:/devices.json", "--addr", "127.0.0.1:0")
+	cmd := exec.Command("/edgeprof", "serve", "--source", "file:/devices.json", "--address", "127.0.0.1:0")
 	cmd.Env, cmd.Dir = []string{}, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root}
 	stdout, err := cmd.StdoutPipe()

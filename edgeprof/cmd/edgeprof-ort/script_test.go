@@ -1,10 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"image"
 	"image/png"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/foretime/foretime/shared/file"
+	"github.com/foretime/foretime/shared/testkit/porttest"
 	"github.com/foretime/foretime/shared/testkit/scripttest"
 )
 
@@ -28,15 +29,10 @@ func TestRealWhichBoard(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("needs curl: install with apt-get install curl")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
 	scripttest.Guide(t, "../../docs/which-board.md", realParams,
-		"calibrate --out", "calibrate --runs 1 --size 0.1 --out",
+		"calibrate --out", "calibrate --bursts 1 --width 0.1 --out",
 		"edgeprof serve", "edgeprof serve --set source.timeout=1m",
-		"127.0.0.1:7001", l.Addr().String())
+		"127.0.0.1:7001", fmt.Sprint("127.0.0.1:", porttest.Free(t)))
 }
 
 // TestRealReadme runs the README's first success.

@@ -36,13 +36,13 @@ func newAdaptCommand(env *cli.Env) *cobra.Command {
 	var out cli.Output
 	var seed uint64
 	c := &cobra.Command{
-		Use:   "adapt",
+		Use:   "adapt --table FILE --name NAME --measured FILE",
 		Short: "Predict all models on a new device from a few measured ones",
 		Long: `Predict the latency of all models on a new device from a few models that were
 measured on it and from a table of latencies of other devices. The measurements
 are a CSV file with the columns model and avg_ms, and threads if that is not 1.
 Three models are enough; the answer names the one to measure next.`,
-		Example: `  edgeprof adapt --table latency.csv --device "my board" --measured three.csv`,
+		Example: `  edgeprof adapt --table latency.csv --name "my board" --measured three.csv`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			table, err := transfer.ReadTable(tables, cpuOnly)
@@ -60,7 +60,7 @@ Three models are enough; the answer names the one to measure next.`,
 				env.Log.Warnf("%s: %s", measured, odd)
 			}
 			if slices.ContainsFunc(table.Configs, func(c transfer.Config) bool { return c.Board == device }) {
-				env.Log.Warnf("--device %s: the table has a board of this name; its rows are used as those of any other", device)
+				env.Log.Warnf("--name %s: the table has a board of this name; its rows are used as those of any other", device)
 			}
 			m, err := transfer.Learn(cmd.Context(), table, len(anchors), seed)
 			if err != nil {
@@ -73,7 +73,7 @@ Three models are enough; the answer names the one to measure next.`,
 				rows[k] = adapted{table.Models[k], p[k], slices.Contains(anchors, k)}
 			}
 			return out.Print(env, adaptation{device, next, rows}, func(p *cli.Page) {
-				table := p.Table("model", "ms", "")
+				table := p.Table("model", "latency (ms)", "")
 				for _, r := range rows {
 					what := "predicted"
 					if r.Measured {
@@ -90,11 +90,11 @@ Three models are enough; the answer names the one to measure next.`,
 	f := c.Flags()
 	f.StringSliceVar(&tables, "table", nil, "CSV `files` of latencies, separated by commas: board, chip, run, threads, powersave, gpu_device, model, avg_ms")
 	f.BoolVar(&cpuOnly, "cpu-only", false, "ignore rows of a GPU")
-	f.StringVar(&device, "device", "", "name of the new device")
+	f.StringVar(&device, "name", "", "name of the new device")
 	f.StringVar(&measured, "measured", "", "CSV `file` of measurements on it: model, avg_ms")
 	f.Uint64Var(&seed, "seed", 1, "random seed of the folds that intervals are learned from")
 	out.Flags(c, adaptation{})
-	cli.Require(c, "table", "device", "measured")
-	cli.First(c, "table", "device", "measured", "json")
+	cli.Require(c, "table", "name", "measured")
+	cli.First(c, "table", "name", "measured", "json")
 	return c
 }

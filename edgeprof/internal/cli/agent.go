@@ -18,11 +18,23 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 )
 
+// agentSettings holds the settings of the agent.
+type agentSettings struct {
+	Location struct {
+		City      string `json:"city" help:"city of the machine"`
+		Country   string `json:"country" help:"country of the machine"`
+		Continent string `json:"continent" help:"continent of the machine"`
+		Latitude  string `json:"latitude" help:"latitude of the machine, in degrees"`
+		Longitude string `json:"longitude" help:"longitude of the machine, in degrees"`
+	} `json:"location"`
+}
+
 // newAgentCommand returns agent, which exports this machine's properties to Prometheus.
 func newAgentCommand(env *cli.Env) *cobra.Command {
 	var at cli.Listener
 	var node, model, root string
-	var place device.Location
+	var with agentSettings
+	settings := cli.NewSettings(&with)
 	c := &cobra.Command{
 		Use:     "agent",
 		Example: "  edgeprof agent --device-model \"Raspberry Pi 4B\"",
@@ -32,8 +44,12 @@ characterization agent, at /metrics. They are read from this machine only. Load
 comes from node_exporter.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := settings.Load(); err != nil {
+				return err
+			}
+			place := device.Location(with.Location)
 			if !isAngle(place.Latitude, 90) || !isAngle(place.Longitude, 180) {
-				return cli.Usagef("--latitude %q --longitude %q: want degrees, a latitude of -90 to 90 and a longitude of -180 to 180", place.Latitude, place.Longitude)
+				return cli.Usagef("location.latitude %q, location.longitude %q: want degrees, a latitude of -90 to 90 and a longitude of -180 to 180", place.Latitude, place.Longitude)
 			}
 			host, err := os.Hostname()
 			if err != nil {
@@ -61,12 +77,8 @@ comes from node_exporter.`,
 	c.Flags().StringVar(&node, "node", "", "name of this node (default: $NODE_NAME, or the host name)")
 	c.Flags().StringVar(&model, "device-model", "", "model name of this device (default: $DEVICE_MODEL, or what the machine reports)")
 	c.Flags().StringVar(&root, "root", "/", "root of the machine's file system, as seen from a container")
-	c.Flags().StringVar(&place.City, "city", "", "city of the machine")
-	c.Flags().StringVar(&place.Country, "country", "", "country of the machine")
-	c.Flags().StringVar(&place.Continent, "continent", "", "continent of the machine")
-	c.Flags().StringVar(&place.Latitude, "latitude", "", "latitude of the machine, in degrees")
-	c.Flags().StringVar(&place.Longitude, "longitude", "", "longitude of the machine, in degrees")
-	cli.First(c, "addr", "node", "device-model", "city", "country")
+	settings.Flags(c)
+	cli.First(c, "address", "node", "device-model")
 	return c
 }
 

@@ -72,9 +72,9 @@ at the limit.`,
 	f := c.Flags()
 	f.StringVar(&o.out, "out", "", "file to write (default: the one that rank reads)")
 	cli.OutputFile(c, "out")
-	f.IntVar(&o.runs, "runs", 6, "bursts of timed inferences per model")
+	f.IntVar(&o.runs, "bursts", 6, "bursts of timed inferences per model")
 	f.DurationVar(&o.limit, "limit", 200*time.Second, "time after which only as many models are measured as an interval needs; 0 is none")
-	f.Float64Var(&o.size, "size", 1, "factor on the width of the small models: less than 1 for a slow machine")
+	f.Float64Var(&o.size, "width", 1, "factor on the width of the small models: less than 1 for a slow machine")
 	o.with.flags(c)
 	o.with.providerFlag(c)
 	out.Flags(c, profiler.Calibration{})
@@ -83,7 +83,7 @@ at the limit.`,
 }
 
 func showCalibration(p *cli.Page, cal *profiler.Calibration, path string) {
-	table := p.Table("model", "measured ms", "predicted ms", "ratio")
+	table := p.Table("model", "measured (ms)", "predicted (ms)", "ratio")
 	for _, e := range cal.Errors {
 		table.Add(e.Model, 1000*e.Measured, 1000*e.Predicted, e.Ratio())
 	}
@@ -99,6 +99,9 @@ func showCalibration(p *cli.Page, cal *profiler.Calibration, path string) {
 func (o *calibrating) calibrate(ctx context.Context, env *cli.Env) (*profiler.Calibration, error) {
 	if o.runs < 1 || !(o.size > 0 && o.size <= 1) {
 		return nil, cli.Usagef("--runs %d --size %v: want runs of 1 or more and a size above 0, at most 1", o.runs, o.size)
+	}
+	if o.out == "" && cli.IsForeign(os.Getenv("HOME")) {
+		return nil, cli.Usagef("HOME is another user's: name a file with --out")
 	}
 	o.start = time.Now()
 	var err error

@@ -27,7 +27,7 @@ type answer struct {
 func (r *running) profile() answer {
 	r.t.Helper()
 	const body = `{"model":"m","conv_layers":20,"pool_layers":2,"fc_layers":1,"filter_details":4800,"total_parameters":11703912,"model_input_size":602112,"model_output_size":4000}`
-	client := http.Client{Timeout: 20 * time.Second}
+	client := http.Client{Timeout: 2 * time.Minute}
 	response, err := client.Post(r.url+"/api/profiling?candidates=all", "application/json", strings.NewReader(body))
 	if err != nil {
 		r.t.Fatal(err)

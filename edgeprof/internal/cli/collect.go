@@ -60,28 +60,29 @@ func (o *collecting) command(env *cli.Env) *cobra.Command {
 	var out cli.Output
 	settings := cli.NewSettings(&o.settings)
 	c := &cobra.Command{
-		Use:     "collect",
-		Example: "  edgeprof collect --model models --out data",
+		Use:     "collect [MODEL.onnx...]",
+		Example: "  edgeprof collect models --out-dir data",
 		Short:   "Time real inferences and store them, with the machine's state, as rows to train on",
 		Long: `Time real inferences and store them, with the machine's state, as rows to train on.
 
 Each model gets a file MODEL.onnx-DEVICE.csv with one row per iteration, and
 MODEL.onnx-DEVICE.kernels.csv with the times of its kernels. An interrupted or
-killed run continues where it stopped. Without --model it collects a model of
-every built-in family, on images of 96 x 96. The flags with an underscore are those of
+killed run continues where it stopped. Of a directory it takes every model;
+without an argument it collects a model of every built-in family, on images of 96 x 96. The flags with an underscore are those of
 the original's collection_metrics.py; with any of them the background load is stress.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := settings.Load(); err != nil {
 				return err
 			}
+			o.models = args
 			o.setOriginal(cmd)
 			summaries, err := o.collect(cmd.Context(), env)
 			if err != nil {
 				return err
 			}
 			return out.Print(env, summaries, func(p *cli.Page) {
-				table := p.Table("model", "setting", "rows", "resumed", "min ms", "p50 ms", "p90 ms", "kernels")
+				table := p.Table("model", "setting", "rows", "resumed", "min (ms)", "p50 (ms)", "p90 (ms)", "kernels")
 				for _, s := range summaries {
 					table.Add(s.Model, s.Setting, s.Rows, s.Resumed, 1000*s.Min, 1000*s.P50, 1000*s.P90, s.Kernels)
 				}
@@ -89,11 +90,10 @@ the original's collection_metrics.py; with any of them the background load is st
 		},
 	}
 	f := c.Flags()
-	f.StringSliceVar(&o.models, "model", nil, "an .onnx file, or a directory of them; may be repeated (default: a model of every built-in family)")
 	f.IntVar(&o.iterations, "iterations", 100, "rows per model")
 	f.StringVar(&o.load, "load", "none", "background load during each inference: none, or stress (busy cores, 20 to 80 % at random; the default with a flag that has an underscore)")
 	cli.Values(c, "load", "none", "stress")
-	f.StringVar(&o.out, "out", ".", "directory for the rows")
+	f.StringVar(&o.out, "out-dir", ".", "`directory` for the rows")
 	f.String("device_type", "", "type of this device: desktop, raspberrypi or jetson (the setting device)")
 	f.String("image_path", "", "directory of images to run on (the setting images)")
 	f.String("gpu_needed", "", "whether inferences need a GPU: only false, since none is used here")
@@ -102,7 +102,7 @@ the original's collection_metrics.py; with any of them the background load is st
 	o.with.threadFlags(c)
 	settings.Flags(c)
 	out.Flags(c, []collection.Summary{})
-	cli.First(c, "model", "out", "iterations", "json")
+	cli.First(c, "out-dir", "iterations", "json")
 	return c
 }
 

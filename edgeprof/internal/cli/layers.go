@@ -132,9 +132,9 @@ func (l *layered) addMeasured(ctx context.Context, a *onnx.Analysis, profiled *p
 }
 
 func layersTable(p *cli.Page, l *layered) {
-	header := []string{"kernel", "operator", "shape", "multiply-accumulates", "bytes", "predicted ms", "share"}
+	header := []string{"kernel", "operator", "shape", "multiply-accumulates", "bytes", "predicted (ms)", "share"}
 	if l.Measured != nil {
-		header = append(header, "measured ms")
+		header = append(header, "measured (ms)")
 	}
 	table := p.Table(header...)
 	bytes := int64(0)

@@ -80,7 +80,7 @@ func rivals(t *testing.T, devices string) []*rival {
 		name string
 		args []string
 	}{
-		{"edgeprof serve", []string{"edgeprof", "serve", "--source", "file:" + devices, "--addr", "127.0.0.1:0"}},
+		{"edgeprof serve", []string{"edgeprof", "serve", "--source", "file:" + devices, "--address", "127.0.0.1:0"}},
 		{"chi, body sent back", []string{"bare-echo"}},
 		{"chi, JSON decoded and encoded", []string{"bare-json"}},
 		{"Flask and XGBoost", []string{python, filepath.Join("testdata", "rival.py")}},

@@ -23,7 +23,7 @@ import (
 func newPredictCommand(env *cli.Env) *cobra.Command {
 	var model, data, out string
 	c := &cobra.Command{
-		Use:     "predict",
+		Use:     "predict --model FILE --data FILE",
 		Short:   "Predict the time of each row of a collected file",
 		Example: "  edgeprof predict --model model.json --data rows.csv",
 		Long: `Predict the time of each row of a collected file. The output has the same columns

@@ -133,7 +133,7 @@ func (r *running) recordKey(file string, threads int) string {
 // ranking fills a page with the ranking; verbose is for the reasons of every device instead
 // of the first.
 func ranking(p *cli.Page, r *placement.Ranking, verbose bool) {
-	table := p.Table("#", "node", "device", "threads", "predicted ms", "load")
+	table := p.Table("#", "node", "device", "threads", "predicted (ms)", "load")
 	table.Widths = []int{4, 16, 18, 7, 18, 9} // 80 columns, with the blanks between
 	places := r.Ties()
 	for i, c := range r.Candidates {

@@ -119,7 +119,7 @@ SIGTERM and Ctrl-C end the service after the open requests are answered.`,
 	f.StringVar(&s.tokenFile, "token-file", "", "file with the bearer token that clients must send (default: $EDGEPROF_TOKEN, or none)")
 	f.BoolVar(&s.noAccess, "no-access-log", false, "log only requests that failed with a server error")
 	settings.Flags(c)
-	cli.First(c, "addr", "source", "prometheus", "model", "token-file")
+	cli.First(c, "address", "source", "prometheus", "model", "token-file")
 	return c
 }
 

@@ -32,7 +32,7 @@ type running struct {
 // start runs an edgeprof command that listens, and waits until it does.
 func start(t *testing.T, args ...string) *running {
 	t.Helper()
-	args = append(args, "--addr", "127.0.0.1:0")
+	args = append(args, "--address", "127.0.0.1:0")
 	if args[0] == "serve" { // a busy machine is no slow source
 		args = append(args, "--set", "source.timeout=1m")
 	}
@@ -83,9 +83,9 @@ func (r *running) get(path string, into any) int {
 // until waits for something to become true.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: not in a minute", what)
+			t.Fatalf("%s: not in five minutes", what)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func until(t *testing.T, what string, ok func() bool) {
 // A request that is half sent when SIGTERM comes is answered, and the process
 // ends well; meanwhile it says that it is about to end, and takes no connection.
 func TestTermDuringARequest(t *testing.T) {
-	r := start(t, "serve", "--source", "local")
+	r := start(t, "serve", "--source", "local", "--drain", "5m")
 	body := `{"model":"m","conv_layers":1,"pool_layers":1,"fc_layers":1,"filter_details":1,"total_parameters":1,"model_input_size":1,"model_output_size":1}`
 	connection, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
 	if err != nil {

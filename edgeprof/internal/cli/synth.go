@@ -22,16 +22,19 @@ import (
 func newSynthCommand(env *cli.Env) *cobra.Command {
 	var size synth.Size
 	var seed uint64
-	var out string
+	var out, dir string
 	c := &cobra.Command{
 		Use:     "synth FAMILY",
 		Short:   "Write an .onnx model of a known family with random weights",
 		Example: "  edgeprof synth resnet --width 0.5 --resolution 96 --out resnet.onnx",
-		Long:    "Write an .onnx model of a known family with random weights. Families: " + strings.Join(synth.Families(), ", ") + ".\n\nThe family all writes a set of models of every family in several sizes, to\ncollect and train on; --out is then a directory.",
+		Long:    "Write an .onnx model of a known family with random weights. Families: " + strings.Join(synth.Families(), ", ") + ".\n\nThe family all writes a set of models of every family in several sizes, to\ncollect and train on, into --out-dir.",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "all" {
-				return writeSet(cmd.Context(), env, out, seed)
+				if out != "" {
+					return cli.Usagef("--out is one file: all needs --out-dir")
+				}
+				return writeSet(cmd.Context(), env, dir, seed)
 			}
 			m, err := synth.New(args[0], size)
 			if err != nil {
@@ -54,7 +57,8 @@ func newSynthCommand(env *cli.Env) *cobra.Command {
 	c.Flags().IntVar(&size.Depth, "depth", 0, "layers or blocks (default: the family's own)")
 	c.Flags().Int64Var(&size.Resolution, "resolution", 0, "pixels per side, or length of a sequence (default: the family's own)")
 	c.Flags().Uint64Var(&seed, "seed", 1, "random seed of the weights")
-	c.Flags().StringVar(&out, "out", "", "file to write (default FAMILY.onnx); for all, a directory (default models)")
+	c.Flags().StringVar(&out, "out", "", "file to write (default FAMILY.onnx)")
+	c.Flags().StringVar(&dir, "out-dir", "models", "with all: `directory` for the models")
 	cli.OutputFile(c, "out")
 	cli.Words(c)
 	return c
@@ -65,9 +69,6 @@ func writeModel(path string, m *onnx.Model, seed uint64) error {
 }
 
 func writeSet(ctx context.Context, env *cli.Env, dir string, seed uint64) error {
-	if dir == "" {
-		dir = "models"
-	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func newTrainCommand(env *cli.Env) *cobra.Command {
 	var data, out, cv string
 	var page cli.Output
 	c := &cobra.Command{
-		Use:   "train",
+		Use:   "train --data DIR",
 		Short: "Fit a model to collected measurements and evaluate it",
 		Long: `Fit a model to collected measurements and evaluate it.
 
@@ -49,7 +49,7 @@ The saved model is fitted to all rows.`,
 			}
 			return page.Print(env, report, func(p *cli.Page) {
 				p.Line("%s, %s of %s on %s; left out: %s", plural.Count(report.Rows, "row"), plural.Count(report.Models, "model"), plural.Count(report.Families, "family"), plural.Count(report.Devices, "device"), report.Validation)
-				table := p.Table("MAPE", "within 5 %", "within 10 %", "Spearman", "fastest device", "regret", "MAE ms", "RMSE ms", "R2")
+				table := p.Table("MAPE", "within 5 %", "within 10 %", "Spearman", "fastest device", "regret", "MAE (ms)", "RMSE (ms)", "R2")
 				table.Add(share(report.MAPE), share(report.Within5), share(report.Within10), report.Spearman, share(report.Top1), share(report.Regret), milli(report.MAE), milli(report.RMSE), report.R2)
 				p.Line("%s: fitted to %s of %s, SHA-256 %s", out, plural.Count(report.Rows, "row"), plural.Count(report.Models, "model"), m.Hash)
 			})

@@ -184,18 +184,21 @@ func TestImages(t *testing.T) {
 
 // A load is as many goroutines as cores, and gone when stop returns.
 func TestStressStops(t *testing.T) {
+	working := func() int {
+		stacks := make([]byte, 1<<20)
+		return strings.Count(string(stacks[:goruntime.Stack(stacks, true)]), "collection.stress.func1(")
+	}
 	for _, cores := range []int{0, 1, 3} {
-		before := goruntime.NumGoroutine()
 		stop := stress(cores, 0.5)
-		if n := goruntime.NumGoroutine() - before; n != cores {
-			t.Errorf("%d goroutines for %d cores", n, cores)
-		}
-		stop()
-		for tries := 0; goruntime.NumGoroutine() > before; tries++ { // one that has ended may still be counted
-			if tries == 1e6 {
-				t.Fatalf("%d goroutines are left", goruntime.NumGoroutine()-before)
+		for tries := 0; working() != cores; tries++ { // until all have begun
+			if tries == 1e5 {
+				t.Fatalf("%d goroutines for %d cores", working(), cores)
 			}
 			goruntime.Gosched()
+		}
+		stop()
+		if n := working(); n > 0 {
+			t.Errorf("%d goroutines are left", n)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -101,9 +102,7 @@ func (c *Collector) Collect(ctx context.Context, job Job) (Summary, error) {
 	}
 	defer kernels.Close()
 	r := run{Collector: c, job: job, rows: rows, kernels: kernels, name: strings.TrimSuffix(file, ".onnx")}
-	if r.job.Family == "" {
-		r.job.Family = measurement.ModelFamily(r.name)
-	}
+	r.job.Family = cmp.Or(r.job.Family, measurement.ModelFamily(r.name))
 	summary, err := r.collect(ctx)
 	if err != nil {
 		return Summary{}, fmt.Errorf("%s in %s: %w", job.Model, job.Setting, err)

@@ -97,10 +97,11 @@ func TestRealClusters(t *testing.T) {
 		"10.0.0.7:9100": "no agent", "10.0.0.9:9100": "no agent",
 	}
 	wrong := ""
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
 		devices, excluded, err := source.Devices(t.Context())
-		if err != nil {
-			t.Fatal(err)
+		if err != nil { // the server is slow
+			wrong = err.Error()
+			continue
 		}
 		wrong = ""
 		for _, d := range devices {
@@ -120,5 +121,5 @@ func TestRealClusters(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("after a minute:\n%s", wrong)
+	t.Errorf("after five minutes:\n%s", wrong)
 }

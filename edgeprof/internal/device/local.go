@@ -257,10 +257,7 @@ func (l Local) Memory() (total, available int64) {
 // uuid returns an id that is the same at every start: a hash of the machine's id, or of its name
 // where it has none, in the form of a version 8 UUID (RFC 9562).
 func (l Local) uuid() string {
-	id := l.read("etc/machine-id")
-	if id == "" {
-		id = l.Host
-	}
+	id := cmp.Or(l.read("etc/machine-id"), l.Host)
 	h := sha256.Sum256([]byte("foretime edgeprof " + id))
 	h[6], h[8] = h[6]&0x0f|0x80, h[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", h[:4], h[4:6], h[6:8], h[8:10], h[10:16])

@@ -184,7 +184,7 @@ func fit(ctx context.Context, samples []sample, judge func(Counts) bool, c *prof
 		s.Y = append(s.Y, one.log)
 		families = append(families, one.family)
 	}
-	fitter := linear.NNLS{NoIntercept: true}
+	fitter := linear.NNLS{}
 	m, err := fitter.Fit(ctx, s)
 	if err != nil {
 		return PowerFit{}, err

@@ -172,7 +172,7 @@ func (r *Ranking) Ties() []int {
 	places, first := make([]int, len(r.Candidates)), 0
 	for i := range r.Candidates {
 		c, best := &r.Candidates[i], &r.Candidates[first]
-		if i > 0 && !(c.Seconds.IsBounded() && best.Seconds.IsBounded() && c.Wait+c.Seconds.Low <= best.Wait+best.Seconds.High) {
+		if !(c.Seconds.IsBounded() && best.Seconds.IsBounded() && c.Wait+c.Seconds.Low <= best.Wait+best.Seconds.High) {
 			first = i
 		}
 		places[i] = first + 1

@@ -90,10 +90,7 @@ func ParseRates(data []byte) (*profiler.Calibration, error) {
 func (c *Catalog) Rates(name string) (*profiler.Calibration, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	path := name
-	if path == "" {
-		path = c.Default
-	}
+	path := cmp.Or(name, c.Default)
 	stamp := StampOf(path)
 	if k, ok := c.kept[name]; ok && k.stamp == stamp {
 		return k.calibration, nil

@@ -8,6 +8,9 @@ import (
 // Times next to other work vary by it. They make the interval wider, and rates that are nearer
 // to those of the idle machine; of times that were not repeated the most is assumed.
 func TestExcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	idle, busy := 0.1, 1.8
 	factors := map[bool][]float64{true: {1.2, 1.25, 1.5, 1.6}, false: {1, 1, 1, 1}}
 	calibrate := func(felt *float64, disturbed bool, rounds int) *Calibration {

@@ -155,7 +155,7 @@ func fitRates(kernels []*measurement.Kernel, bytes bool) (Rates, bool) {
 			}
 			s.Y = append(s.Y, w**k.Seconds)
 		}
-		m, err := linear.NNLS{NoIntercept: true}.Fit(context.Background(), s)
+		m, err := linear.NNLS{}.Fit(context.Background(), s)
 		if err != nil {
 			return Rates{}, false
 		}

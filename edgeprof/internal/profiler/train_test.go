@@ -76,6 +76,37 @@ func TestTrain(t *testing.T) {
 	}
 }
 
+// A choice of devices is scored by the mean times of each model on them: how often the fastest
+// is chosen, and by how much the chosen one is slower.
+func TestScoreChoices(t *testing.T) {
+	var rows []measurement.Row
+	var predicted []float64
+	add := func(model, device string, measured, said float64) {
+		r := measurement.Row{Run: measurement.Run{Setting: device}}
+		r.ModelName, r.Time = model, measurement.NewSeconds(measured)
+		rows, predicted = append(rows, r), append(predicted, said)
+	}
+	for range 3 { // as often as it was measured says nothing of a device
+		add("a", "fast", 2, 3)
+	}
+	add("a", "slow", 5, 1)
+	add("a", "slow", 3, 3)
+	add("a", "slowest", 9, 8)
+	add("b", "fast", 1, 1)
+	add("b", "slow", 2, 2)
+	add("c", "one", 1, 1) // of equal ones the first counts as the fastest
+	add("c", "two", 1, 2)
+	add("A", "fast", 1, 9) // there is nothing to choose
+	r := &Report{}
+	r.scoreChoices(rows, predicted)
+	if *r.Top1 != 2.0/3 || *r.Regret != (4.0/2-1)/3 {
+		t.Errorf("%v of the choices are right, and their regret is %v", *r.Top1, *r.Regret)
+	}
+	if r.scoreChoices(rows[:1], predicted); r.Top1 != nil || r.Regret != nil {
+		t.Errorf("without a choice: %v, %v", r.Top1, r.Regret)
+	}
+}
+
 // The same data give the same bytes.
 func TestTrainIsDeterministic(t *testing.T) {
 	var first []byte

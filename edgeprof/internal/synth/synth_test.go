@@ -17,6 +17,9 @@ var tiny = map[string]Size{
 // What a family says of its shapes is what they follow to be from the file, for
 // every tensor, and writing twice gives the same bytes.
 func TestFamilies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	for _, name := range Families() {
 		t.Run(name, func(t *testing.T) {
 			m, err := New(name, tiny[name])

@@ -53,6 +53,25 @@ func TestRecovers(t *testing.T) {
 	}
 }
 
+// The model to measure next is one that has not been measured, whichever that is.
+func TestNextModel(t *testing.T) {
+	table := drawn(rand.New(rand.NewPCG(3, 1)), 24, 5, 0.01)
+	m, err := Learn(t.Context(), table, 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []int{0, 1, 2, 3, 4}
+	for _, missing := range all {
+		anchors := slices.DeleteFunc(slices.Clone(all), func(k int) bool { return k == missing })
+		if got := m.NextModel(anchors); got != table.Models[missing] {
+			t.Errorf("%q is to be measured next, want %q", got, table.Models[missing])
+		}
+	}
+	if got := m.NextModel(all); got != "" {
+		t.Errorf("%q is to be measured next of no others", got)
+	}
+}
+
 // Nothing of a judged chip is learnt from but its anchors: other latencies of its
 // own change no prediction.
 func TestHidden(t *testing.T) {
@@ -189,6 +208,9 @@ func TestReadTable(t *testing.T) {
 
 // TestBoards judges every third chip of real boards.
 func TestBoards(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	dir := os.Getenv("FORETIME_DATA")
 	if dir == "" {
 		t.Skip("needs FORETIME_DATA")
@@ -220,9 +242,9 @@ func TestBoards(t *testing.T) {
 	}
 }
 
-// TestNetworks judges 1,459 networks on devices that are left out in turn, from ten
+// TestStatisticsNetworks judges 1,459 networks on devices that are left out in turn, from ten
 // measured networks each.
-func TestNetworks(t *testing.T) {
+func TestStatisticsNetworks(t *testing.T) {
 	dir := os.Getenv("FORETIME_DATA")
 	if dir == "" {
 		t.Skip("needs FORETIME_DATA")

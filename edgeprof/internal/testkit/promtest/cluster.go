@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/foretime/foretime/shared/crash"
+	"github.com/foretime/foretime/shared/testkit/porttest"
 )
 
 // Interval is the time between scrapes of Prometheus.
@@ -187,15 +187,10 @@ func (n *node) replace(name, text string) {
 	}
 }
 
-// free is a loopback address that nobody listens at.
+// free returns a loopback address that nobody listens at.
 func free(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	return fmt.Sprint("127.0.0.1:", porttest.Free(t))
 }
 
 // run starts a program and waits until it answers.
@@ -208,7 +203,7 @@ func (c *Cluster) run(probe, program string, args ...string) *process {
 	}
 	crash.Go(func() { _ = p.cmd.Wait(); close(p.done) })
 	c.t.Cleanup(p.stop)
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); {
 		select {
 		case <-p.done:
 			c.t.Fatalf("%s ended:\n%s", program, &p.log)
@@ -222,7 +217,7 @@ func (c *Cluster) run(probe, program string, args ...string) *process {
 		}
 	}
 	p.stop()
-	c.t.Fatalf("%s did not answer in a minute:\n%s", program, &p.log)
+	c.t.Fatalf("%s did not answer in five minutes:\n%s", program, &p.log)
 	return nil
 }
 
