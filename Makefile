@@ -14,17 +14,19 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 tour: ## the main job: run the tools end to end on real input and show what came out
-	@$(GO) run ./tools/cmd/tour
+	@$(GO) run -tags develop ./tools/cmd/tour
 
 # gotestsum names what failed and what was skipped, and counts all in its last line. A
 # failure hides nothing: every package runs. TestReal... drives a component that make real
 # installs; TestStatistics... needs thousands of draws. checkptr, part of -race, would end
 # the process at gomlx's pointer arithmetic; network training (//go:build !race) is too slow
-# there. A machine may have other work: much time for each package.
+# there. With -short, properties draw a fifth as often, and what one thread computes, or C, is
+# skipped: the detector finds nothing there. A machine may have other work: much time for each
+# package.
 SUM = mkdir -p $(CURDIR)/out/test && GORACE=atexit_sleep_ms=10 $(CURDIR)/out/bin/gotestsum --format pkgname --jsonfile $(CURDIR)/out/test
 TESTS = -vet=off -timeout=1h
 REST = $(TESTS) -skip "^Test(Real|Statistics)"
-RACE = -race -gcflags=github.com/gomlx/compute/...=-d=checkptr=0
+RACE = -race -short -gcflags=github.com/gomlx/compute/...=-d=checkptr=0
 folders = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' '^func $(1)' $(MODULES)))))
 
 out/bin/gotestsum: tools/pinned/go.mod
@@ -33,7 +35,7 @@ out/bin/gotestsum: tools/pinned/go.mod
 test: out/bin/gotestsum ## every test
 	@$(SUM)/test.json -- $(REST) work
 
-race: out/bin/gotestsum ## the same tests under the race detector
+race: out/bin/gotestsum ## the same tests under the race detector, with -short
 	@$(SUM)/race.json -- $(REST) $(RACE) work
 
 statistics: out/bin/gotestsum ## tests that need thousands of draws: coverage of intervals, Monte Carlo, long fits
@@ -63,12 +65,12 @@ SHORT = allox-est/internal/schedule/matching chamtool/internal/perfmodel chamtoo
 bench-short: ## the short benchmarks six times, as benchstat wants them
 	@$(GO) test -run '^$$' -bench . -benchtime 100ms -count 6 $(addprefix ./,$(SHORT))
 
-bench-once: ## every benchmark once: they still run
-	$(GO) test -vet=off -run '^$$' -bench . -benchtime 1x $(call folders,Benchmark)
+bench-once: ## every benchmark once, with -short only smaller sizes: they still run
+	$(GO) test -vet=off -short -run '^$$' -bench . -benchtime 1x $(call folders,Benchmark)
 
 rivals: ## install and run what else people use beside the tools, in turn; out/rivals.json
 	-@tools/install.sh tools/rivals.txt
-	@$(GO) run ./tools/cmd/rivals
+	@$(GO) run -tags develop ./tools/cmd/rivals
 
 figures: ## run the commands of the stored results that repeat, or of RESULT, and look for their figures
 	@$(GO) test -count=1 -timeout=3h -run TestFiguresAgain -v ./tools/docs -again "$(or $(RESULT),all)"
@@ -81,7 +83,7 @@ fuzz: ## every fuzz target for FUZZTIME (1m)
 		echo "$$dir $$name"; $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) ./$$dir || exit 1; done
 
 readme: ## write the measured block of README.md from the last tour and test
-	@$(GO) run ./tools/cmd/readme
+	@$(GO) run -tags develop ./tools/cmd/readme
 
 vuln: ## known vulnerabilities in what the programs call; their database is fetched
 	cd tools/pinned && GOWORK=off $(GO) build -o ../../out/bin/ golang.org/x/vuln/cmd/govulncheck

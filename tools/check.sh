@@ -46,26 +46,26 @@ step_versions() {
 		comm -13 "$scratch/versions" "$scratch/versionsoff" | sed "\, $ours,d"
 	done
 }
-step_vet() { go vet work; }
-step_alone() { GOWORK=off each go build ./... && GOWORK=off each go vet ./...; }
+step_vet() { go vet -tags develop work; }
+step_alone() { GOWORK=off each go build -tags develop ./... && GOWORK=off each go vet -tags develop ./...; }
 step_pinned() { (cd tools/pinned && GOWORK=off go build -o "$bin/" tool); }
 # Imports are grouped: standard library, third parties, ours.
 step_imports() { code | xargs "$bin/gci" list -s standard -s default -s "prefix($ours)"; }
-step_staticcheck() { each "$bin/staticcheck" ./...; }
+step_staticcheck() { each "$bin/staticcheck" -tags develop ./...; }
 step_actionlint() { "$bin/actionlint" -shellcheck= -pyflakes=; }
 # All commands but two are built without cgo, for both architectures.
 step_static() {
 	for arch in amd64 arm64; do
-		CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -o /dev/null $(commands | sed '/\/libchamtool$/d; /\/edgeprof-ort$/d')
+		CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -tags develop -o /dev/null $(commands | sed '/\/libchamtool$/d; /\/edgeprof-ort$/d')
 	done
 }
 # Functions that no command reaches, and packages that no command imports, except test
 # kits, below testkit. A package with only a doc.go has no code.
 step_dead() {
-	go list -deps $(commands) | sort >"$scratch/used"
+	go list -tags develop -deps $(commands) | sort >"$scratch/used"
 	go list -f '{{if and .GoFiles (ne (join .GoFiles " ") "doc.go") (ne .Name "main")}}{{.ImportPath}}{{end}}' work | sort >"$scratch/all"
 	comm -13 "$scratch/used" "$scratch/all" | sed '/^$/d; \,/testkit/,d; s,$,: no command imports it,'
-	"$bin/deadcode" -tags deadcode -filter "$ours" $(commands)
+	"$bin/deadcode" -tags deadcode,develop -filter "$ours" $(commands)
 }
 # Uncommitted changes that were not there before, such as in go.work.sum.
 step_clean() { changes | comm -13 "$scratch/before" -; }

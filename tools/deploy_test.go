@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -13,10 +13,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
+	"github.com/foretime/foretime/shared/testkit/porttest"
 	"github.com/foretime/foretime/tools/workspace"
 )
 
@@ -195,13 +199,10 @@ var (
 // metric in it must be one that a service exports, or that its source names if it exports
 // none before something has happened.
 func TestRealDashboards(t *testing.T) {
-	for _, program := range []string{"prometheus", "promtool"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("needs %s: install with apt-get install prometheus", program)
-		}
+	if _, err := exec.LookPath("prometheus"); err != nil {
+		t.Skip("needs Prometheus: install with apt-get install prometheus")
 	}
 	dir := t.TempDir()
-	checkScrapes(t, dir, "mirage")
 	var queries []string
 	for _, tool := range []string{"deft", "edgeprof", "mirage"} {
 		text, err := os.ReadFile(filepath.Join("..", tool, "deploy", "dashboard.json"))
@@ -229,24 +230,25 @@ func TestRealDashboards(t *testing.T) {
 	if len(rules) != 3 {
 		t.Fatalf("rules %q", rules)
 	}
-	config := "global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files:\n"
-	for _, r := range rules {
+	for i, r := range rules {
 		at, err := filepath.Abs(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		config += "  - " + at + "\n"
+		rules[i] = at
 	}
-	config += "scrape_configs:\n"
-	for job, address := range addresses {
-		config += fmt.Sprintf("  - {job_name: %s, authorization: {credentials: secret}, static_configs: [{targets: [%q]}]}\n", job, address)
+	config, err := yaml.Marshal(map[string]any{
+		"global": map[string]string{"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": rules, "scrape_configs": shippedJobs(t, dir, addresses),
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	at := filepath.Join(dir, "prometheus.yml")
-	if err := os.WriteFile(at, []byte(config), 0o644); err != nil {
+	if err := os.WriteFile(at, config, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	listening := start(t, regexp.MustCompile(`msg="Listening on" address=(\S+)|msg=Start listening for connections" address=(\S+)|component=web msg="Start listening for connections" address=(\S+)`),
-		"prometheus", "--config.file", at, "--storage.tsdb.path", filepath.Join(dir, "data"), "--web.listen-address", "127.0.0.1:"+freePort(t))
+		"prometheus", "--config.file", at, "--storage.tsdb.path", filepath.Join(dir, "data"), "--web.listen-address", "127.0.0.1:"+strconv.Itoa(porttest.Free(t)))
 	for job := range addresses {
 		eventually(t, job+" is scraped", func() bool {
 			return strings.Contains(query(t, listening, `up{job="`+job+`"} == 1`), `"value"`)
@@ -282,25 +284,79 @@ func TestRealDashboards(t *testing.T) {
 	}
 }
 
-// checkScrapes lets Prometheus read a scrape configuration, with a token and rules in dir.
-func checkScrapes(t *testing.T, dir, tool string) {
-	t.Helper()
-	for _, name := range []string{"rules.yml", "prometheus.yml"} {
-		text, err := os.ReadFile(filepath.Join("..", tool, "deploy", name))
+// TestRealAlerts lets Prometheus evaluate every alert on series on which it fires, and before
+// that on series on which it does not.
+func TestRealAlerts(t *testing.T) {
+	if _, err := exec.LookPath("promtool"); err != nil {
+		t.Skip("needs promtool: install with apt-get install prometheus")
+	}
+	cases := filepath.Join("testdata", "alerts.yml")
+	if out, err := exec.CommandContext(t.Context(), "promtool", "test", "rules", cases).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	tested, err := os.ReadFile(cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, _ := filepath.Glob(filepath.Join("..", "*", "deploy", "rules.yml")) // the pattern is well formed
+	alerts := 0
+	for _, path := range rules {
+		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text = []byte(strings.Replace(string(text), "/etc/prometheus/", "", 1))
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
+		for _, m := range regexp.MustCompile(`alert: (\w+)`).FindAllStringSubmatch(string(text), -1) {
+			alerts++
+			for _, fires := range []string{"{eval_time: \\d+m, alertname: " + m[1] + "}", "alertname: " + m[1] + "\n *exp_alerts:"} {
+				if !regexp.MustCompile(fires).Match(tested) {
+					t.Errorf("%s: %s: nothing in %s matches %q", path, m[1], cases, fires)
+				}
+			}
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, tool+".token"), []byte("secret\n"), 0o600); err != nil {
-		t.Fatal(err)
+	if alerts < 11 {
+		t.Errorf("%d alerts in %q", alerts, rules)
 	}
-	if out, err := exec.CommandContext(t.Context(), "promtool", "check", "config", filepath.Join(dir, "prometheus.yml")).CombinedOutput(); err != nil {
-		t.Errorf("%s: %v: %s", tool, err, out)
+}
+
+// shippedJobs returns the jobs of the shipped scrape configurations that scrape the services at
+// the addresses, with the token in a file of dir.
+func shippedJobs(t *testing.T, dir string, addresses map[string]string) (jobs []map[string]any) {
+	t.Helper()
+	left := maps.Clone(addresses)
+	configs, _ := filepath.Glob(filepath.Join("..", "*", "deploy", "prometheus.yml")) // the pattern is well formed
+	for _, path := range configs {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var config struct {
+			Jobs []map[string]any `yaml:"scrape_configs"`
+		}
+		if err := yaml.Unmarshal([]byte(strings.ReplaceAll(string(text), "/etc/prometheus/", dir+"/")), &config); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		for _, job := range config.Jobs {
+			name := fmt.Sprint(job["job_name"])
+			address, ours := left[name]
+			if !ours {
+				continue
+			}
+			delete(left, name)
+			delete(job, "kubernetes_sd_configs") // Debian builds Prometheus without them
+			delete(job, "relabel_configs")
+			job["static_configs"] = []any{map[string]any{"targets": []string{address}}}
+			job["scrape_interval"] = "1s"
+			jobs = append(jobs, job)
+			if err := os.WriteFile(filepath.Join(dir, name+".token"), []byte("secret\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
+	if len(left) > 0 {
+		t.Errorf("no shipped configuration scrapes %v", left)
+	}
+	return jobs
 }
 
 // serve starts the three services and returns their addresses by job.
@@ -322,8 +378,8 @@ func serve(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	return map[string]string{
-		"edgeprof": start(t, address, "env", home, edgeprof, "serve", "--addr", "127.0.0.1:0", "--token-file", token),
-		"mirage":   start(t, address, "env", home, mirage, "serve", month, "--addr", "127.0.0.1:0", "--token-file", token, "--no-cache"),
+		"edgeprof": start(t, address, "env", home, edgeprof, "serve", "--address", "127.0.0.1:0", "--token-file", token),
+		"mirage":   start(t, address, "env", home, mirage, "serve", month, "--address", "127.0.0.1:0", "--token-file", token, "--no-cache"),
 		"deft":     start(t, address, "env", home, deft, "daemon", "--device", "sim", "--session-dir", session, "--metrics", "127.0.0.1:0"),
 	}
 }
@@ -409,19 +465,4 @@ func inSource(t *testing.T, metric string) bool {
 		t.Fatal(err)
 	}
 	return found
-}
-
-// freePort returns a port of the loopback address that nothing listens at.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }

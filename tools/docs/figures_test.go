@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -145,7 +146,7 @@ func (p passage) judge(dir string) (count int, wrong []string) {
 		if err != nil {
 			wrong = append(wrong, err.Error())
 		}
-		stored = append(append(stored, numbersIn(string(r.Figures))...), numbersIn(string(r.Other))...)
+		stored = append(append(stored, numbersOf(r.Figures)...), numbersOf(r.Other)...)
 	}
 	for _, n := range numbers {
 		if !slices.ContainsFunc(stored, func(v float64) bool { return roundsTo(v, n) }) {
@@ -159,7 +160,7 @@ func TestFigures(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
 		"m/docs/results/a.json": `{"command": "m", "machine": "Z80", "commit": "c", "date": "d", "count": "1", "stored": "by the command",
-			"figures": {"error": 0.1234, "seconds": [5.31, 1200], "of": "7.49 h"}}`,
+			"figures": {"error": 0.1234, "seconds": [5.31, 1200], "of": "7.49 h", "late by 0.99": 1}}`,
 		"m/docs/results/bare.json": `{"figures": {"error": 0.5}}`,
 		"m/README.md": "Missed by 12.3 % in 1,200 s ([result](docs/results/a.json)),\nwhich goes on with 5.3.\n\n" + // all stored
 			"A level of `95 %` for version `1.2`.\n\n```\n9.9 s\n```\n\n" + // nothing measured
@@ -205,6 +206,14 @@ func numbersIn(text string) []float64 {
 		}
 	}
 	return values
+}
+
+// key matches the name of a JSON value.
+var key = regexp.MustCompile(`"(?:[^"\\]|\\.)*"\s*:`)
+
+// numbersOf returns the numbers of JSON values, without sign; names have none.
+func numbersOf(figures json.RawMessage) []float64 {
+	return numbersIn(key.ReplaceAllString(string(figures), " "))
 }
 
 // roundsTo reports whether a value, or its percentage, rounds to the shown number,

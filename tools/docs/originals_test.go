@@ -3,6 +3,7 @@ package docs
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/png"
@@ -59,7 +60,8 @@ var (
 		"--iterations 100", "--iterations 2 --set profiles=1 --set warmup=0")
 )
 
-// TestRealOriginals runs the commands of from-the-originals.md.
+// TestRealOriginals runs the commands of from-the-originals.md, and compares the flags of
+// the programs that it builds with the table of CONTRIBUTING.md.
 func TestRealOriginals(t *testing.T) {
 	ws, err := workspace.Find(".")
 	if err != nil {
@@ -73,6 +75,7 @@ func TestRealOriginals(t *testing.T) {
 	path := bin + ":" + os.Getenv("PATH")
 	var tool, dir string
 	ran := map[string]int{}
+	described := map[string][]command{}
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
 		if !strings.HasPrefix(line, "|") || len(cells) != 3 || strings.Contains(line, "--|") || strings.TrimSpace(cells[0]) == "manual" {
@@ -83,6 +86,7 @@ func TestRealOriginals(t *testing.T) {
 			if err := build(t.Context(), filepath.Join(ws.Root, tool), bin, tool); err != nil {
 				t.Fatal(err)
 			}
+			described[tool] = describe(t, filepath.Join(bin, tool))
 			if prepare := prepared[tool]; prepare != nil {
 				if err := prepare(dir, ws.Root); err != nil {
 					t.Fatal(err)
@@ -119,6 +123,25 @@ func TestRealOriginals(t *testing.T) {
 	if len(ran) != 5 || ran["mirage"] < 6 || ran["edgeprof"] < 6 {
 		t.Errorf("ran %v", ran)
 	}
+	if text, err = os.ReadFile(filepath.Join(ws.Root, "CONTRIBUTING.md")); err != nil {
+		t.Fatal(err)
+	}
+	for _, finding := range checkVocabulary(readVocabulary(string(text)), described) {
+		t.Error(finding)
+	}
+}
+
+// describe returns the commands of a program.
+func describe(t *testing.T, program string) (commands []command) {
+	t.Helper()
+	text, err := exec.CommandContext(t.Context(), program, "describe").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &commands); err != nil {
+		t.Fatal(err)
+	}
+	return commands
 }
 
 // build builds the programs of a module that run its commands into bin.

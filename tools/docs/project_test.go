@@ -8,6 +8,9 @@ import (
 
 // TestProject checks the documents of the project itself.
 func TestProject(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: one thread computes")
+	}
 	ws, err := workspace.Find(".")
 	if err != nil {
 		t.Fatal(err)

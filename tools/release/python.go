@@ -157,7 +157,7 @@ func (f pythonFunction) TakesMany() bool {
 // pythonTypes maps types of flags and names of arguments to types; others are Text.
 var pythonTypes = map[string]string{
 	"bool": "bool", "int": "Integer", "int32": "Integer", "uint": "Integer", "ints": "Integer", "float": "Number",
-	"duration": "Duration", "time": "Duration", "date": "Date", "file": "Source", "files": "Source", "KEY=VALUE": "Settings", "NAME=VALUE": "Settings",
+	"duration": "Duration", "date": "Date", "file": "Source", "files": "Source", "KEY=VALUE": "Settings", "NAME=VALUE": "Settings",
 	"N": "Integer", "FILE": "Source", "LOG": "Source", "MODEL": "Source", "QUEUE": "Source",
 }
 

@@ -278,7 +278,7 @@ func (r *rehearsal) papers(ctx context.Context) error {
 		}
 	}
 	for _, args := range [][]string{
-		{"build-hook", "--out", filepath.Join(r.out, "hook")},
+		{"build-hook", "--out-dir", filepath.Join(r.out, "hook")},
 		{"exec", "--device", "sim", "--", "deft-workload", "--kernels", "10", "--kernel-ns", "1000", "--jobs", "1"},
 	} {
 		empty := []string{"PATH=/nonexistent", "XDG_CACHE_HOME=" + filepath.Join(r.out, "cache")}

@@ -49,7 +49,7 @@ v/bin/pip install --quiet --no-index --no-compile --find-links /wheels foretime
 export PATH=$PWD/v/bin:$PATH HOME=$PWD
 allox-est run --epochs 40 -- sh -c 'for i in $(seq {epochs}); do echo epoch $i; sleep 0.05; done'
 chamtool doctor
-deft build-hook --out hook
+deft build-hook --out-dir hook
 edgeprof synth resnet --width 0.25 --resolution 64 --out r.onnx
 edgeprof rank r.onnx
 edgeprof-ort --version

@@ -36,7 +36,7 @@ def observed(logs, *line):
     report says that they were too small, and returns the report."""
     for slots in {}, {"CHAMTOOL_RING_SLOTS": SLOTS}:
         shutil.rmtree(logs, ignore_errors=True)
-        report = json.loads(run("chamtool", "run", "--json", "--tool", BIN + "/libchamtool.so", "--logs", logs, "--", *line, OMP_NUM_THREADS="2", CHAMTOOL_HOME=logs + "/home", **slots))
+        report = json.loads(run("chamtool", "run", "--json", "--tool", BIN + "/libchamtool.so", "--log-dir", logs, "--", *line, OMP_NUM_THREADS="2", CHAMTOOL_HOME=logs + "/home", **slots))
         if not report["tasks_unlogged"]:
             break
     return report

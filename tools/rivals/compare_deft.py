@@ -17,6 +17,6 @@ def gate():
         with open(path, "w") as f:
             json.dump({"models": [{**common, **j} for j in jobs], "exp_dur": 4, "jitter": 0.05, "discipline": discipline}, f)
         def urgent(policy):
-            return answer("deft", "run", "-f", path, "--policy", policy, "--out", OUT + "/deft")["models"][1]["jct_ms"]["p50"]
+            return answer("deft", "run", "-f", path, "--policy", policy, "--out-dir", OUT + "/deft")["models"][1]["jct_ms"]["p50"]
         pairs = [(urgent("priority"), urgent("none")) for _ in range(ROUNDS)]
         show("deft", "an urgent job that shares a simulated GPU, median", "ms", rival, pairs, "deft run -f FILE --policy priority, and none")

@@ -38,7 +38,7 @@ def profile():
     for family in "mobilenetv2", "resnet", "transformer", "alexnet", "densenet", "efficientnet", "googlenet", "lstm":
         file = model(family)
         if not profiled:
-            run("edgeprof", "calibrate", "--runs", "3", "--out", rates)
+            run("edgeprof", "calibrate", "--bursts", "3", "--out", rates)
         layers = answer("edgeprof", "layers", file, "--measure", "--calibration", rates)
         truth = inference_ms(file)
         def error(ms):

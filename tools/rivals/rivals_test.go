@@ -90,3 +90,18 @@ func TestRunEnds(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 }
+
+// TestStoredTable checks that the document has the table of the stored results.
+func TestStoredTable(t *testing.T) {
+	stored, err := Load("../docs/results/rivals.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../docs/rivals.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := stored.Markdown("results/rivals.json"); !strings.Contains(string(text), want) {
+		t.Errorf("tools/docs/rivals.md does not show the stored results:\n%s", want)
+	}
+}

@@ -47,7 +47,7 @@ type validation struct {
 func alloxEst(ctx context.Context, s *Stage) Chapter {
 	s.write("lenet.yaml", lenetJob)
 	var v validation
-	s.runJSON(ctx, &v, "allox-est", "validate", "lenet.yaml", "--device", "cpu", "--full", "1", "--journal", "lenet.jsonl", "--json")
+	s.runJSON(ctx, &v, "allox-est", "validate", "lenet.yaml", "--device", "cpu", "--runs", "1", "--journal", "lenet.jsonl", "--json")
 	cpu := v.Devices["cpu"]
 	if cpu.Error != "" || len(cpu.Actual) == 0 {
 		s.hasFailed(fmt.Errorf("no result for the CPU: %s", cpu.Error))

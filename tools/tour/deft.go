@@ -40,15 +40,15 @@ func deft(ctx context.Context, s *Stage) Chapter {
 	s.write("input.json", deftInput)
 	played := map[string]*deftRun{"none": {}, "priority": {}}
 	for _, policy := range []string{"none", "priority"} { // predictions first
-		s.runJSON(ctx, played[policy], "deft", "run", "-f", "input.json", "--policy", policy, "--clock", "virtual", "--duration", "30s", "--out", "virtual-"+policy, "--json")
+		s.runJSON(ctx, played[policy], "deft", "run", "-f", "input.json", "--policy", policy, "--clock", "virtual", "--duration", "30s", "--out-dir", "virtual-"+policy, "--json")
 	}
 	for _, policy := range []string{"none", "priority"} {
-		s.run(ctx, "deft", "run", "-f", "input.json", "--policy", policy, "--out", policy)
+		s.run(ctx, "deft", "run", "-f", "input.json", "--policy", policy, "--out-dir", policy)
 	}
-	s.run(ctx, "deft", "plot", "jct-timeseries", "--log", "none/urgent.csv,priority/urgent.csv", "--out", "urgent.svg")
-	text := s.run(ctx, "deft", "run", "-f", "input.json", "--clock", "virtual", "--sync", "1,2,4,8,10,20,50,100,500,1000,5000,10000,1000000", "--out", "sweep", "--json")
+	s.run(ctx, "deft", "plot", "jct-timeseries", "none/urgent.csv", "priority/urgent.csv", "--out", "urgent.svg")
+	text := s.run(ctx, "deft", "run", "-f", "input.json", "--clock", "virtual", "--sync", "1,2,4,8,10,20,50,100,500,1000,5000,10000,1000000", "--out-dir", "sweep", "--json")
 	s.write("sweep.json", string(text))
-	s.run(ctx, "deft", "plot", "intervals", "--from", "sweep.json", "--out", "intervals.svg")
+	s.run(ctx, "deft", "plot", "intervals", "sweep.json", "--out", "intervals.svg")
 	var story []Line
 	for _, row := range []struct{ what, policy, of string }{
 		{"urgent job, without the gate", "none", "urgent"},

@@ -32,7 +32,7 @@ func edgeProf(ctx context.Context, s *Stage) Chapter {
 // installs below out/real. It returns why there is none, or "".
 func (s *Stage) calibrate(ctx context.Context) (unmeasured string) {
 	before := len(*s.commands)
-	calibrate := func() { s.run(ctx, "edgeprof", "calibrate", "--runs", "3", "--out", rates) }
+	calibrate := func() { s.run(ctx, "edgeprof", "calibrate", "--bursts", "3", "--out", rates) }
 	calibrate()
 	if s.err == nil || ctx.Err() != nil {
 		return ""

@@ -14,8 +14,8 @@ import (
 
 // pairs summarises the service pairs of one submission policy.
 type pairs struct {
-	Interruption struct{ Mean float64 } `json:"interruption_hours"`
-	Overlap      struct{ Mean float64 } `json:"overlap_hours"`
+	Interruption struct{ Mean uncertainty.Prediction } `json:"interruption_hours"`
+	Overlap      struct{ Mean uncertainty.Prediction } `json:"overlap_hours"`
 }
 
 // mirage generates two months of a batch queue's log, learns from the first when to
@@ -28,7 +28,7 @@ func mirage(ctx context.Context, s *Stage) Chapter {
 	judge = append(judge, "--episodes", "60", "--interval", "6h", "--start", "2023-02-08", "--json", "--model")
 	for _, args := range [][]string{
 		{"log", "synth", "--days", "60", "--seed", "1", "--out", "month.log"},
-		append(learn, "--episodes", "150", "--interval", "4h", "--start", "2023-01-08", "--history", "7d", "--out", "samples"),
+		append(learn, "--episodes", "150", "--interval", "4h", "--start", "2023-01-08", "--history", "7d", "--out-dir", "samples"),
 		{"train", "samples", "--model", "boost", "--until", "2023-02-08", "--out", "boost.json"},
 	} {
 		s.run(ctx, "mirage", args...)
@@ -41,9 +41,9 @@ func mirage(ctx context.Context, s *Stage) Chapter {
 	return Chapter{
 		Story: []Line{
 			small, large,
-			{What: "interruption, learnt trees", Measured: boost.Interruption.Mean, Unit: "h"},
-			{What: "overlap, learnt trees", Measured: boost.Overlap.Mean, Unit: "h"},
-			{What: "interruption, submitted at the end", Measured: reactive.Interruption.Mean, Unit: "h"},
+			{What: "interruption, learnt trees", Measured: boost.Interruption.Mean.Value, Unit: "h"},
+			{What: "overlap, learnt trees", Measured: boost.Overlap.Mean.Value, Unit: "h"},
+			{What: "interruption, submitted at the end", Measured: reactive.Interruption.Mean.Value, Unit: "h"},
 		},
 	}
 }

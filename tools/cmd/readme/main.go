@@ -1,3 +1,5 @@
+//go:build develop
+
 // Command readme writes the measured block of README.md from the results of the
 // last `make tour` and `make test` in out/, and stores those results and the
 // README's picture next to the code; also the table of rivals, if `make rivals` ran.

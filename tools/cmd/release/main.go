@@ -1,3 +1,5 @@
+//go:build develop
+
 // Command release makes a release of the workspace, as tags of its repository, and
 // the content of its packages.
 package main

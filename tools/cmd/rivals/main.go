@@ -1,3 +1,5 @@
+//go:build develop
+
 // Command rivals compares the tools with alternatives, alternating between the two,
 // and writes out/rivals.json. `make rivals` installs the alternatives first and
 // runs it.

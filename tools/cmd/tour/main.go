@@ -1,3 +1,5 @@
+//go:build develop
+
 // Command tour builds the tools, runs them end to end on small real inputs and
 // shows the results: one table on stdout, out/tour/results.json, and
 // out/tour/index.html with the plots. `make tour` runs it; arguments select

@@ -10,6 +10,7 @@ import importlib
 import importlib.metadata
 import json
 import logging
+import math
 import os
 import re
 import shutil
@@ -48,6 +49,7 @@ Duration = typing.Union[datetime.timedelta, str]
 Date = typing.Union[datetime.date, str]
 Timeout = typing.Union[typing.SupportsFloat, datetime.timedelta, None]
 Settings = typing.Union[typing.Mapping[str, object], typing.Sequence[str]]
+_bare = object()  # stands for a flag without a value
 
 
 class ProgramError(RuntimeError):
@@ -81,6 +83,12 @@ class Answer:
         """Returns the fields, those of the parts as dicts too."""
         return dict(dataclasses.asdict(typing.cast(typing.Any, self)))
 
+    def to_json(self) -> str:
+        """Returns the fields as JSON: times in ISO 8601, null for what is infinite."""
+        none = (math.inf, -math.inf)
+        fields = dataclasses.asdict(typing.cast(typing.Any, self), dict_factory=lambda pairs: {k: None if v in none else v for k, v in pairs})
+        return json.dumps(fields, default=datetime.datetime.isoformat)
+
     def __repr__(self) -> str:
         fields = ("%s=%s" % (k, _short(v)) for k, v in vars(self).items() if v is not None)
         return "%s(%s)" % (type(self).__name__, ", ".join(fields))
@@ -112,7 +120,21 @@ class Estimate:
 
 
 class Rows(typing.List[T]):
-    """A list of answers that are the rows of a table."""
+    """A list of answers that are the rows of a table; so is a slice of it."""
+
+    @typing.overload
+    def __getitem__(self, at: typing.SupportsIndex) -> T: ...
+
+    @typing.overload
+    def __getitem__(self, at: slice) -> "Rows[T]": ...
+
+    def __getitem__(self, at: typing.Any) -> typing.Any:
+        picked = super().__getitem__(at)
+        return Rows(picked) if isinstance(at, slice) else picked
+
+    def to_json(self) -> str:
+        """Returns a list in JSON, as Answer.to_json does."""
+        return "[%s]" % ", ".join(typing.cast(Answer, row).to_json() for row in self)
 
     def to_dicts(self) -> typing.List[typing.Dict[str, object]]:
         """Returns a dict for each row; a nested field a.b has the key a_b."""
@@ -173,10 +195,9 @@ def _table(names: typing.Sequence[str], rows: typing.Iterable[typing.Iterable[ob
 
 def version() -> str:
     """Returns the version of the package, or an empty text in a checkout."""
-    try:
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         return importlib.metadata.version(_project())
-    except importlib.metadata.PackageNotFoundError:
-        return ""
+    return ""
 
 
 def _project() -> str:
@@ -189,10 +210,9 @@ def path(name: str) -> str:
     The record of installed files names it. Without a record, or after pip install
     --target, it is where programs and data of this Python, or next to the packages, are.
     """
-    try:
-        own = importlib.metadata.files(_project()) or []
-    except importlib.metadata.PackageNotFoundError:
-        own = []
+    own: typing.Sequence[importlib.metadata.PackagePath] = ()
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        own = importlib.metadata.files(_project()) or ()
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     prefixes = [here, os.path.abspath(os.path.join(here, "..", "..", "..")), sysconfig.get_path("data")]
     places = [str(f.locate()) for f in own if f.name == name]
@@ -232,11 +252,9 @@ def ask(
     """
     if isinstance(timeout, datetime.timedelta):
         timeout = timeout.total_seconds()
-    seconds = None if timeout is None else float(timeout)
-    if seconds is not None and not seconds >= 0:
+    seconds = math.inf if timeout is None else float(timeout)
+    if not seconds >= 0:
         raise ValueError("timeout: want seconds or a timedelta, got %r" % (timeout,))
-    if seconds is not None and seconds > 2e6:
-        seconds = None  # longer than the system waits for an answer
     with tempfile.TemporaryDirectory() as scratch:
         arguments = [program(), *command, "--json"]
         for name, value in flags.items():
@@ -244,10 +262,13 @@ def ask(
         texts = [_word(w, scratch) for w in words if w is not None]
         if dashes and not all(t.endswith((".yaml", ".yml", ".json")) for t in texts) or not dashes and any(t.startswith("-") for t in texts):
             arguments.append("--")
-        answer, last, code = _run(arguments + texts, seconds)
+        answer, last, code = _run(arguments + texts, seconds if seconds <= 2e6 else None)  # the system waits no longer
     if not code and answer.strip():
         _tell(last)
-        return typing.cast(T, _read(kind, json.loads(answer)))
+        try:
+            return typing.cast(T, _read(kind, json.loads(answer)))
+        except json.JSONDecodeError as e:
+            raise UsageError("%s printed more than its answer, as for a file called -: %s" % (arguments[0], e), code) from None
     printed = None
     with contextlib.suppress(ValueError, TypeError, LookupError):
         printed = _read(kind, json.loads(answer))
@@ -314,11 +335,17 @@ def _read(kind: typing.Any, value: typing.Any) -> object:
 
 
 def _word(value: object, scratch: str) -> str:
-    """Returns an argument; the content of bytes, a file or a frame is written to a file below scratch."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, os.PathLike):
+    """Returns the text of a value; the content of bytes, a file or a frame is written to a file below scratch."""
+    if type(value).__module__ == "numpy" and hasattr(value, "item") and not getattr(value, "shape", ()):
+        value = value.item()
+    if isinstance(value, (str, os.PathLike)):
         return str(os.fspath(value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime.timedelta):
+        return "%fs" % value.total_seconds()
+    if isinstance(value, datetime.date):
+        return value.isoformat(timespec="seconds") if isinstance(value, datetime.datetime) else value.isoformat()
     if isinstance(value, typing.SupportsIndex):
         return str(value.__index__())
     frame = typing.cast(typing.Any, value)
@@ -331,8 +358,10 @@ def _word(value: object, scratch: str) -> str:
         content = value if isinstance(value, bytes) else frame.read()
         with open(at, "wb") as to:
             to.write(content.encode() if isinstance(content, str) else content)
+    elif isinstance(value, typing.SupportsFloat):
+        return "%r" % float(value)
     else:
-        raise TypeError("a %s is no argument" % type(value).__name__)
+        raise TypeError("want a text, a number, or a file by its path, its bytes or a frame; got a %s" % type(value).__name__)
     return at
 
 
@@ -343,41 +372,30 @@ def _options(name: str, value: object, scratch: str) -> typing.List[str]:
         value = value.tolist()  # a number or a list, where numpy's are none of Python's
     if value is None:
         return []
-    if isinstance(value, _Bare):
+    if value is _bare:
         return [flag]
-    if isinstance(value, bool):
-        return ["%s=%s" % (flag, str(value).lower())]
-    if isinstance(value, datetime.timedelta):
-        return ["%s=%ss" % (flag, "%f" % value.total_seconds())]
-    if isinstance(value, datetime.datetime):
-        return ["%s=%s" % (flag, value.isoformat(timespec="seconds"))]
-    if isinstance(value, datetime.date):
-        return ["%s=%s" % (flag, value.isoformat())]
     if isinstance(value, typing.Mapping):
-        return ["%s=%s=%s" % (flag, k, str(v).lower() if isinstance(v, bool) else v) for k, v in value.items()]
-    if isinstance(value, (list, tuple)):
-        return ["%s=%s" % (flag, v if isinstance(v, float) else _word(v, scratch)) for v in value]
-    if not isinstance(value, (str, typing.SupportsIndex)) and isinstance(value, typing.SupportsFloat):
-        return ["%s=%r" % (flag, float(value))]
+        missing = [key for key, of in value.items() if of is None]
+        if missing:
+            raise TypeError("%s: %s is None" % (name, missing[0]))
+        return ["%s=%s=%s" % (flag, key, of if isinstance(of, (list, dict)) else _word(of, scratch)) for key, of in value.items()]
     try:
-        return ["%s=%s" % (flag, _word(value, scratch))]
-    except TypeError:
-        raise TypeError("%s: a %s is no value of a flag" % (name.replace("-", "_"), type(value).__name__)) from None
-
-
-class _Bare:
-    """Stands for a flag without a value."""
+        return ["%s=%s" % (flag, _word(v, scratch)) for v in (value if isinstance(value, (list, tuple)) else [value])]
+    except TypeError as e:
+        raise TypeError("%s: %s" % (name.replace("-", "_"), e)) from None
 
 
 def as_bare(value: object) -> object:
     """Returns a value that may be True for the flag alone, or False for none."""
     if isinstance(value, bool):
-        return _Bare() if value else None
+        return _bare if value else None
     return value
 
 
 def as_duration(name: str, value: object) -> object:
     """Returns a value that is a timedelta or a text such as "4h"; a bare number has no unit."""
+    if type(value).__name__ == "timedelta64":
+        return getattr(value, "astype")("timedelta64[us]").item()
     if value is None or isinstance(value, (datetime.timedelta, str)):
         return value
     raise TypeError("%s: want a timedelta or a text such as '4h', got %r" % (name, value))

@@ -7,6 +7,7 @@ import importlib.util
 import io
 import json
 import logging
+import math
 import multiprocessing
 import os
 import pathlib
@@ -18,6 +19,7 @@ import sys
 import threading
 import time
 import typing
+import unittest.mock
 
 import allox_est
 import chamtool
@@ -41,12 +43,17 @@ again = mirage.when("month.log", at=job.at, job_nodes=4, job_limit="12h", by=job
 assert again.start == job.start, (again, job)
 alone = mirage.when("month.log", at=noon, job_nodes=4, job_limit="12h", curve=True, no_cache=True).handover
 assert alone is not None and alone.overlap_cost == 1 and mirage.when("month.log", at=noon, job_nodes=4, job_limit="12h", curve=False).handover is None
+span = typing.cast(datetime.timedelta, numpy.timedelta64(12, "h"))
+assert mirage.when("month.log", at=noon, job_nodes=4, job_limit=span, no_cache=True).start == job.start
 points = job.handover.chance_by.to_frame()
 assert list(points.columns) == ["seconds", "chance"] and len(points) > 5, points
 assert mirage.log_stats("month.log").first_submit.utcoffset() is not None
 assert pickle.loads(pickle.dumps(job)) == job and copy.deepcopy(job) == job
 assert repr(job).startswith("WhenAnswer(at=2023-01-15 06:00:00-06:00, ") and len(repr(job)) < 1000, job
 assert "<td>asked</td><td>4 nodes, limit 12h</td>" in job._repr_html_() and "<th>chance</th>" in job.handover.chance_by._repr_html_()
+assert list(job.handover.chance_by[-2:].to_frame().seconds) == list(points.seconds[-2:]) and job.handover.chance_by[0].seconds == points.seconds[0]
+assert json.loads(job.to_json())["start"] == job.start.isoformat() and json.loads(job.handover.chance_by.to_json()) == job.handover.chance_by.to_dicts()
+assert mirage.Start(math.inf, 1.0).to_json() == '{"seconds": null, "chance": 1.0}'
 assert f"{job.wait_hours:.0f}".count("[") == 1 and json.dumps(job.to_dict(), default=str)
 
 # Files, bytes and frames are input, and numpy's numbers are numbers.
@@ -100,6 +107,21 @@ with contextlib.redirect_stderr(shown):
         assert "job_limit" in str(e) and "3600" in str(e), e
     else:
         raise AssertionError("no error")
+    try:
+        allox_est.schedule(input=[table])  # type: ignore[arg-type]
+    except TypeError as e:
+        assert str(e).startswith("input: want a text, a number, or a file") and str(e).endswith("a dict"), e
+    else:
+        raise AssertionError("no error")
+    pathlib.Path("mixed").write_text("#!/bin/sh\necho trace; echo {}\n")
+    os.chmod("mixed", 0o755)
+    with unittest.mock.patch.object(mirage._program, "program", lambda: os.path.abspath("mixed")):
+        try:
+            mirage.log_stats("month.log")
+        except mirage.UsageError as e:
+            assert "more than its answer" in e.message, e
+        else:
+            raise AssertionError("no error")
 assert "absent" not in shown.getvalue(), shown.getvalue()
 
 # edgeprof: devices as a frame, settings, a model as bytes
@@ -111,7 +133,13 @@ except edgeprof.ProgramError as e:
 else:
     raise AssertionError("no error")
 subprocess.run(["edgeprof", "synth", "resnet", "--width", "0.25", "--resolution", "64", "--out", "r.onnx"], check=True, stdout=subprocess.DEVNULL)
-devices = edgeprof.rank("r.onnx", set={"source.timeout": "5s"}).candidates
+devices = edgeprof.rank("r.onnx", set={"source.timeout": datetime.timedelta(seconds=5)}).candidates
+try:
+    edgeprof.rank("r.onnx", set={"source.timeout": None})
+except TypeError as error:
+    assert str(error) == "set: source.timeout is None", error
+else:
+    raise AssertionError("a setting was None")
 frame = devices.to_frame()
 assert len(frame) == len(devices) == 1 and frame.seconds_value[0] == devices[0].seconds.value > 0, frame
 assert edgeprof.layers("r.onnx").layers[0].predicted_seconds > 0
@@ -169,7 +197,7 @@ except chamtool.ProgramError as e:  # this machine has no MPI, say
     checks = e.answer
 assert len(checks) > 0 and checks[0].status in ("ok", "warn", "fail"), checks
 results: typing.List[deft.Built] = []
-thread = threading.Thread(target=lambda: results.append(deft.build_hook(out="hook")))
+thread = threading.Thread(target=lambda: results.append(deft.build_hook(out_dir="hook")))
 thread.start()
 thread.join()
 assert results and os.path.exists(results[0].path), results
