@@ -338,19 +338,19 @@ func TestSecondJob(t *testing.T) {
 
 // Where there is no room for the Go runtime the tool says so and the program
 // runs.
-func TestLimitOfAddressSpace(t *testing.T) {
+func TestLimitsOfMemory(t *testing.T) {
 	tool, p := need(t)
-	for _, limit := range []string{"300000", "1500000"} {
+	for _, limit := range []string{"-v 300000", "-v 1500000", "-d 60000", "-d 120000"} {
 		r := in(t, tool, small...)
 		limited := *p
 		limited.Path = filepath.Join(t.TempDir(), "limited")
-		script := "#!/bin/sh\nulimit -v " + limit + "\nexec " + p.Path + " \"$@\"\n"
+		script := "#!/bin/sh\nulimit " + limit + "\nexec " + p.Path + " \"$@\"\n"
 		if err := os.WriteFile(limited.Path, []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		stdout, stderr, err := limited.Output(t.Context(), r)
-		if err != nil || !strings.Contains(stderr, "ulimit -v") || !strings.Contains(stdout, `"ended":180`) {
-			t.Errorf("%s kB: %v\n%s%s", limit, err, stdout, stderr)
+		if err != nil || !strings.Contains(stderr, "ulimit "+limit[:2]) || !strings.Contains(stdout, `"ended":180`) {
+			t.Errorf("%s: %v\n%s%s", limit, err, stdout, stderr)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,21 +37,31 @@ func states(t *testing.T) string {
 // timesOf runs a program to its end, and returns what its threads did.
 func timesOf(t *testing.T, program string, args ...string) *job.Times {
 	t.Helper()
+	times, err := readTimes(t, program, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return times
+}
+
+// readTimes is timesOf for a test that tries again.
+func readTimes(t *testing.T, program string, args ...string) (*job.Times, error) {
+	t.Helper()
 	lib, _ := need(t)
 	logs := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), program, append(args, filepath.Join(logs, "chamtool_summary_rank_0.json"))...)
 	cmd.Env = append(os.Environ(), "LD_PRELOAD="+lib, "OMP_TOOL_LIBRARIES="+lib, "OMP_NUM_THREADS=3", "OMP_WAIT_POLICY=passive", "CHAMTOOL_LOG_DIR="+logs, "CHAMTOOL_HOME="+logs)
-	out, _ := cmd.CombinedOutput() // it ends as it wants to
+	out, ended := cmd.CombinedOutput()
 	j, err := job.Load(t.Context(), logs, nil)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		return nil, fmt.Errorf("%w; the program: %v\n%s", err, ended, out)
 	}
 	f := j.Figures()
 	if f.Times == nil {
-		t.Fatalf("%s\n%s", f.Unknown, out)
+		return nil, fmt.Errorf("%s; the program: %v\n%s", f.Unknown, ended, out)
 	}
 	slices.SortFunc(f.Times.Threads, func(a, b job.ThreadTime) int { return cmp.Compare(a.Thread, b.Thread) })
-	return f.Times
+	return f.Times, nil
 }
 
 // wantWorkers runs a program that computes on its first thread for half a second, until the workers
@@ -60,7 +71,11 @@ func wantWorkers(t *testing.T, program string, args []string, kind func(job.Thre
 	t.Helper()
 	var times *job.Times
 	for range 5 {
-		times = timesOf(t, program, args...)
+		var err error
+		if times, err = readTimes(t, program, args...); err != nil {
+			t.Log(err)
+			continue
+		}
 		if len(times.Threads) != 3 {
 			t.Fatalf("%+v", times.Threads)
 		}
@@ -68,7 +83,7 @@ func wantWorkers(t *testing.T, program string, args []string, kind func(job.Thre
 			return
 		}
 	}
-	t.Errorf("%v: want 0.5 s: %+v", args, times.Threads[1:])
+	t.Errorf("%v: want 0.5 s: %+v", args, times)
 }
 
 // The state of each thread counts up to the end, however the process ends.

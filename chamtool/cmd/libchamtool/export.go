@@ -23,6 +23,9 @@ func guard(where string) {
 	}
 }
 
+//export chamtool_go_wait
+func chamtool_go_wait() {}
+
 //export chamtool_go_start
 func chamtool_go_start(p *C.struct_process, s *C.struct_settings) (ok C.int) {
 	defer guard("start")

@@ -143,7 +143,7 @@ static struct {
     int refused;   // the system grants no descriptor table
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-// close_inherited closes all descriptors of this thread's table.
+// close_inherited closes all descriptors of this thread's table but the standard ones.
 static void close_inherited(void) {
     DIR *d = opendir("/proc/thread-self/fd");
     if (!d) return;
@@ -152,23 +152,29 @@ static void close_inherited(void) {
         n = 0;
         rewinddir(d);
         for (struct dirent *e; n < 256 && (e = readdir(d));)
-            if (e->d_name[0] != '.' && atoi(e->d_name) != own) fds[n++] = atoi(e->d_name);
+            if (atoi(e->d_name) > STDERR_FILENO && atoi(e->d_name) != own) fds[n++] = atoi(e->d_name);
         for (int i = 0; i < n; i++) close(fds[i]);
     } while (n > 0);
     closedir(d);
 }
 
-// own_descriptors gives this thread an empty table of descriptors, with /dev/null as the
-// standard ones. An inherited pipe would stay open after the program has closed it.
-// Containers forbid unshare more often than close_range; kernels before 5.9 have no close_range.
+// own_descriptors gives this thread a table of descriptors of its own, with the standard ones
+// only. Containers forbid unshare more often than close_range; kernels before 5.9 have no
+// close_range.
 static int own_descriptors(void) {
-    if (syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE)) {
+    if (syscall(SYS_close_range, STDERR_FILENO + 1u, ~0u, CLOSE_RANGE_UNSHARE)) {
         if (unshare(CLONE_FILES)) return 0;
         close_inherited();
     }
-    for (int fd = 0; fd <= STDERR_FILENO; fd++)
-        if (open("/dev/null", O_RDWR) != fd) return 0;
     return 1;
+}
+
+// leave_standard_files replaces this thread's standard files by /dev/null: an inherited pipe would
+// stay open after the program has closed it.
+static void leave_standard_files(void) {
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd <= STDERR_FILENO; fd++) dup2(null, fd);
+    if (null > STDERR_FILENO) close(null);
 }
 
 static void answer(void) {
@@ -177,7 +183,8 @@ static void answer(void) {
 }
 
 // serve runs with all signals blocked: a handler of the program may use descriptors, which
-// are not this thread's. Go's monitor thread looks every 20 microseconds at a reader that is
+// are not this thread's. A Go runtime that cannot start says why and ends the process; only after
+// its start the standard files go. Go's monitor thread looks every 20 microseconds at a reader that is
 // at work. Threads inherit the timer slack: with one of a millisecond its looks fall together.
 static void *serve(void *unused) {
     prctl(PR_SET_NAME, "chamtool");
@@ -188,6 +195,8 @@ static void *serve(void *unused) {
     }
     prctl(PR_SET_TIMERSLACK, 1000000L);
     answer();
+    chamtool_go_wait();
+    leave_standard_files();
     for (uint32_t done = 1;; done++) {
         while (atomic_load(&service.posted) == done) futex(&service.posted, FUTEX_WAIT, done, NULL);
         service.call(service.argument);
@@ -204,19 +213,29 @@ static void post(void) {
 
 // GO_NEEDS is the address space in bytes that the Go runtime and the tool's
 // threads reserve, with room for the program's own; little of it is ever touched.
-// Measured with glibc 2.36: 1.6 GB with two threads, 2.5 GB with sixteen.
+// Measured with glibc 2.36: 1.6 GB with two threads, 2.5 GB with sixteen; of them
+// writable .13 and .28 GB.
 #ifndef GO_NEEDS
 #define GO_NEEDS 3000000000ul
 #endif
 
-// free_address_space returns the bytes of address space that `ulimit -v` leaves to this process.
-static unsigned long free_address_space(void) {
+// limits are those of the process that the Go runtime does not survive, with the columns of
+// /proc/self/statm that they bound, in pages.
+static const struct {
+    int resource, column;
+    unsigned long needs;
+    const char *name;
+} limits[] = {{RLIMIT_AS, 0, GO_NEEDS, "address space (ulimit -v)"}, {RLIMIT_DATA, 5, GO_NEEDS / 10, "writable memory (ulimit -d)"}};
+
+// free_below returns the bytes that a limit leaves to this process.
+static unsigned long free_below(int resource, int column) {
     struct rlimit limit;
     unsigned long pages = 0;
-    if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) return ULONG_MAX;
+    if (getrlimit(resource, &limit) || limit.rlim_cur == RLIM_INFINITY) return ULONG_MAX;
     FILE *f = fopen("/proc/self/statm", "r");
     if (f) {
-        if (fscanf(f, "%lu", &pages) != 1) pages = 0;
+        for (int i = 0; i <= column; i++)
+            if (fscanf(f, "%lu", &pages) != 1) pages = 0;
         fclose(f);
     }
     unsigned long used = pages * (unsigned long)sysconf(_SC_PAGESIZE);
@@ -251,10 +270,12 @@ int start_service(void (*prepare)(void)) {
     atomic_fetch_add(&early.cpu, nanoseconds(CLOCK_PROCESS_CPUTIME_ID));
     know_stderr();
     const char *failed = NULL;
-    if (free_address_space() < GO_NEEDS) {
-        snprintf(line, sizeof line, "chamtool: the limit of address space (ulimit -v) leaves too little room, %lu MB are needed: the tool stays off\n", GO_NEEDS / 1000000);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        if (free_below(limits[i].resource, limits[i].column) >= limits[i].needs) continue;
+        snprintf(line, sizeof line, "chamtool: the limit of %s leaves too little room, %lu MB are needed: the tool stays off\n", limits[i].name, limits[i].needs / 1000000);
         chamtool_say(line);
-    } else if ((failed = start_thread(prepare))) {
+    }
+    if (!messages.length && (failed = start_thread(prepare))) {
         snprintf(line, sizeof line, "chamtool: %s: the tool stays off\n", failed);
         chamtool_say(line);
     }

@@ -204,6 +204,7 @@ int chamtool_graph(struct graph *g);             // 0 without tasks
 
 // Functions of Go that the service thread calls. Each returns
 // a value that the library can live with where it fails.
+void chamtool_go_wait(void); // returns when Go has started
 int chamtool_go_start(struct process *p, struct settings *s); // 0 declines
 void chamtool_go_stop(void);
 int32_t chamtool_go_load(uint64_t *words, int32_t local, int32_t stolen);
