@@ -214,7 +214,7 @@ static void post(void) {
 // GO_NEEDS is the address space in bytes that the Go runtime and the tool's
 // threads reserve, with room for the program's own; little of it is ever touched.
 // Measured with glibc 2.36: 1.6 GB with two threads, 2.5 GB with sixteen; of them
-// writable .13 and .28 GB.
+// writable 0.13 and 0.28 GB.
 #ifndef GO_NEEDS
 #define GO_NEEDS 3000000000ul
 #endif
