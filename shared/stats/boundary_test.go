@@ -33,14 +33,7 @@ func TestRanksOfFour(t *testing.T) {
 	}
 }
 
-// TestTrimming cuts whole values at each end: none below a quarter of four, one from there on.
-func TestTrimming(t *testing.T) {
-	s := stats.Sorted{10, 20, 40, 80}
-	for share, want := range map[float64]float64{0: 37.5, 0.2499: 37.5, 0.25: 30, 0.4999: 30} {
-		if got := s.TrimmedMean(share); got != want {
-			t.Errorf("TrimmedMean(%v) = %v, want %v", share, got, want)
-		}
-	}
+func TestMiddles(t *testing.T) {
 	for _, tt := range []struct {
 		s           stats.Sorted
 		median, mad float64

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // Sorted holds numbers in ascending order.
@@ -56,18 +54,6 @@ func (s Sorted) Median() float64 {
 	s.check(0)
 	n := len(s)
 	return (s[(n-1)/2] + s[n/2]) / 2
-}
-
-// TrimmedMean returns the mean after cutting off the fraction share of the values,
-// rounded down to whole values, at each end. Share is at least 0 and below one
-// half.
-func (s Sorted) TrimmedMean(share float64) float64 {
-	s.check(share)
-	if share >= 0.5 {
-		panic(fmt.Sprintf("stats: trimmed share %v: want below 0.5", share))
-	}
-	cut := int(share * float64(len(s)))
-	return stat.Mean(s[cut:len(s)-cut], nil)
 }
 
 // MAD returns the median of the absolute deviations from the median. Times 1.4826

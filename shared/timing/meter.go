@@ -7,6 +7,19 @@ import (
 	"time"
 )
 
+// TreeUsage is the resource use of a process tree.
+type TreeUsage struct {
+	// CPU is the time that threads ran on a processor, Wait the time that they were
+	// ready without one.
+	CPU, Wait time.Duration
+	// Parallel is the mean number of threads that needed a processor, over the time
+	// that any did; 0 before two readings.
+	Parallel float64
+	// Peak is the most memory in RAM in bytes at a reading; shared pages count once
+	// per process.
+	Peak int64
+}
+
 // Meter adds up the resource use of a process tree over several readings. The use
 // of a thread that ended is still counted as of its last reading, so the sums never
 // fall. A thread that begins and ends between two readings is not seen.
@@ -26,41 +39,32 @@ type Meter struct {
 // threadTime is a thread's time on a processor and in wait for one.
 type threadTime struct{ run, wait time.Duration }
 
-// Read reads the trees of the given processes. CPU and Wait are sums and Peak is
-// the maximum over the Meter's life, CPU and Wait to the kernel's nanosecond; the
-// other values are of this reading. If no process is alive it returns ErrNoProcess,
-// with the sums.
-func (m *Meter) Read(pids ...int) (TreeUsage, error) {
+// Read reads the trees of the given processes and returns their use over the Meter's
+// life, CPU and Wait to the kernel's nanosecond.
+func (m *Meter) Read(pids ...int) TreeUsage {
 	if m.threads == nil {
 		m.threads = map[int]threadTime{}
 	}
-	var most time.Duration // longest run of a thread since the last reading
-	var process int
-	var thread string
-	var ready []time.Duration // per thread: time that it ran or was ready since then
-	u, err := m.Processes.usage(pids, func(pid int) {
+	var resident int64
+	var ready []time.Duration // per thread: time that it ran or was ready since the last reading
+	for _, pid := range m.Processes.Tree(pids...) {
+		memory, err := m.Processes.resident(pid)
+		if err != nil { // it has ended
+			continue
+		}
+		resident += memory
 		for _, name := range m.Processes.threads(pid) {
 			t := m.readThread(pid, name)
 			ready = append(ready, t.run+t.wait)
-			if t.run > most {
-				most = t.run
-				process, thread = pid, name
-			}
 		}
-	})
-	u.Parallel = m.parallel(ready)
-	if most > 0 {
-		u.Processor = m.Processes.processor(process, thread)
 	}
-	m.peak = max(m.peak, u.Resident)
-	u.CPU = m.ended.run
-	u.Wait = m.ended.wait
-	u.Peak = m.peak
+	m.peak = max(m.peak, resident)
+	u := TreeUsage{CPU: m.ended.run, Wait: m.ended.wait, Parallel: m.parallel(ready), Peak: m.peak}
 	for _, t := range m.threads {
 		u.CPU += t.run
 		u.Wait += t.wait
 	}
-	return u, err
+	return u
 }
 
 // readThread reads /proc/PID/task/TID/schedstat: nanoseconds on a processor,

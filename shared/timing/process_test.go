@@ -1,7 +1,6 @@
 package timing
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,8 +19,6 @@ func fakeProc(t *testing.T) Processes {
 		"10/task/10/schedstat": "2000000000 3000000 12",
 		"10/task/13/children":  "",
 		"10/task/13/schedstat": "1 2000000 1",
-		"10/task/10/stat":      "10 (a) b) S 1 10 10 0 -1 4194560 100 0 0 0 150 50 25 25 20 0 1 0 5 1000 7 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 5 0",
-		"10/task/13/stat":      "13 (torn",
 		"11/stat":              "11 (c) S 10 10 10 0 -1 4194560 100 0 0 0 1 2 0 0 20 0 1 0 5 1000 3 18446744073709551615",
 		"11/task/11/children":  "12 10",
 		"12/stat":              "12 (short) Z 11",
@@ -37,21 +34,10 @@ func fakeProc(t *testing.T) Processes {
 	return Processes{Root: root}
 }
 
-func TestProcessesUsage(t *testing.T) {
+func TestProcessesTree(t *testing.T) {
 	p := fakeProc(t)
 	if got := p.Tree(10, 11); !slices.Equal(got, []int{10, 11, 12}) {
 		t.Errorf("tree %v", got)
-	}
-	got, err := p.Usage(10)
-	want := TreeUsage{Processes: 2, CPU: 2530 * time.Millisecond, Resident: 10 * int64(os.Getpagesize()), Processor: -1}
-	if err != nil || got != want {
-		t.Errorf("got %+v, %v, want %+v", got, err, want)
-	}
-	if _, err := p.Usage(99); !errors.Is(err, ErrNoProcess) {
-		t.Errorf("absent process: %v", err)
-	}
-	if _, err := p.Usage(); !errors.Is(err, ErrNoProcess) {
-		t.Errorf("no process: %v", err)
 	}
 }
 
@@ -69,9 +55,8 @@ func TestProcessesOfThisMachine(t *testing.T) {
 	if !slices.Contains(p.Tree(os.Getpid()), cmd.Process.Pid) {
 		t.Error("the child is not in the tree")
 	}
-	u, err := p.Usage(os.Getpid())
-	if err != nil || u.Processes < 2 || u.Resident < 1<<20 {
-		t.Errorf("got %+v, %v", u, err)
+	if u := (&Meter{}).Read(os.Getpid()); u.Peak < 1<<20 {
+		t.Errorf("got %+v", u)
 	}
 }
 
@@ -84,27 +69,29 @@ func TestMeter(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	check := func(pid int, cpu, wait time.Duration, processor int, wantErr error) {
+	check := func(pid int, cpu, wait time.Duration) {
 		t.Helper()
-		u, err := m.Read(pid)
-		if u.CPU != cpu || u.Wait != wait || u.Processor != processor || !errors.Is(err, wantErr) {
-			t.Errorf("got %+v, %v, want CPU %v, wait %v, processor %d", u, err, cpu, wait, processor)
+		if u := m.Read(pid); u.CPU != cpu || u.Wait != wait {
+			t.Errorf("got %+v, want CPU %v, wait %v", u, cpu, wait)
 		}
 	}
-	check(10, 2*time.Second+1, 5*time.Millisecond, 5, nil)
+	check(10, 2*time.Second+1, 5*time.Millisecond)
 	os.Remove(filepath.Join(p.Root, "10/task/13/schedstat")) // a thread ended
-	check(10, 2*time.Second+1, 5*time.Millisecond, -1, nil)  // and no other ran
+	check(10, 2*time.Second+1, 5*time.Millisecond)           // and no other ran
 	set("10/task/10/schedstat", "100 200 1")                 // its number was reused
-	check(10, 2*time.Second+101, 5*time.Millisecond+200, 5, nil)
-	set("10/task/13/schedstat", "51 2000000 1") // the longest run determines the processor
+	check(10, 2*time.Second+101, 5*time.Millisecond+200)
+	set("10/task/13/schedstat", "51 2000000 1")
 	set("10/task/10/schedstat", "120 200 1")
-	check(10, 2*time.Second+171, 5*time.Millisecond+200, -1, nil)
+	check(10, 2*time.Second+171, 5*time.Millisecond+200)
 	set("10/task/13/schedstat", "51 2000000 1")
 	set("10/task/10/schedstat", "torn")
-	check(10, 2*time.Second+171, 5*time.Millisecond+200, -1, nil)
+	check(10, 2*time.Second+171, 5*time.Millisecond+200)
 	set("11/stat", "torn")
-	if u, _ := m.Read(10); u.Resident != 7*int64(os.Getpagesize()) || u.Peak != 10*int64(os.Getpagesize()) {
-		t.Errorf("memory %d, peak %d", u.Resident, u.Peak)
+	if u := m.Read(10); u.Peak != 10*int64(os.Getpagesize()) {
+		t.Errorf("peak %d", u.Peak)
 	}
-	check(99, 2*time.Second+171, 5*time.Millisecond+200, -1, ErrNoProcess)
+	if u := (&Meter{Processes: p}).Read(10); u.Peak != 7*int64(os.Getpagesize()) {
+		t.Errorf("peak without the torn process %d", u.Peak)
+	}
+	check(99, 2*time.Second+171, 5*time.Millisecond+200)
 }

@@ -26,7 +26,7 @@ func newWatch(res *Result, c Command, smi *smi, s Settings) *watch {
 // look reads the trees of processes.
 func (w *watch) look(heads []int) {
 	before := time.Since(w.res.Start)
-	u, _ := w.meter.Read(heads...)
+	u := w.meter.Read(heads...)
 	after := time.Since(w.res.Start)
 	at := (before + after) / 2
 	// The time of a reading that was itself interrupted is uncertain.

@@ -13,9 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/mirage/internal/forecast"
 	"github.com/foretime/foretime/mirage/internal/slurmview"
-	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/testkit/slurmtest"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
@@ -278,7 +279,7 @@ func mean(x []float64) float64 {
 	if len(x) == 0 {
 		return math.NaN()
 	}
-	return stats.Sort(x).TrimmedMean(0)
+	return stat.Mean(x, nil)
 }
 
 // check wants answers that are better than Slurm's own, and none that starts a job during

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/stats"
 	"github.com/foretime/foretime/shared/testkit/slurmtest"
@@ -136,7 +138,7 @@ func judgeWhen(t *testing.T, all []asked, starts map[int64]int64) {
 	}
 }
 
-func mean(x []float64) float64 { return stats.Sort(x).TrimmedMean(0) }
+func mean(x []float64) float64 { return stat.Mean(x, nil) }
 
 // queue returns the jobs that the cluster's controller holds.
 func queue(c *slurmtest.Cluster) []Job {
