@@ -27,8 +27,8 @@ type body struct {
 	outputs  []TensorInfo
 	costs    []Cost // of one trip
 	times    int64
-	bodies   []Body
-	constant bool // its value depends on no input
+	branches [][]Cost // see [Cost]
+	constant bool     // its value depends on no input
 }
 
 // sum adds a quantity over all costs of one trip.
@@ -96,7 +96,7 @@ func (in *inference) inside(g *Graph, inputs []TensorInfo) (*body, error) {
 	if err := inner.walk(g); err != nil {
 		return nil, err
 	}
-	b := &body{costs: inner.costs, times: 1, constant: true, bodies: []Body{{Graph: g, Costs: inner.costs, Condition: true}}}
+	b := &body{costs: inner.costs, times: 1, constant: true}
 	for _, v := range g.Outputs {
 		s := inner.lookup(v.Name)
 		b.outputs, b.constant = append(b.outputs, s), b.constant && s.Constant
@@ -129,7 +129,6 @@ func (in *inference) branch(n *Node, inputs []TensorInfo) (*body, error) {
 	case then == nil && otherwise == nil:
 		return nil, wrong
 	case then == nil:
-		otherwise.bodies[0].Condition = false
 		return otherwise, nil
 	case otherwise == nil:
 		return then, nil
@@ -141,8 +140,7 @@ func (in *inference) branch(n *Node, inputs []TensorInfo) (*body, error) {
 		dearer = otherwise
 	}
 	dearer.constant = false
-	otherwise.bodies[0].Condition = false
-	dearer.bodies = append(then.bodies, otherwise.bodies...)
+	dearer.branches = [][]Cost{then.costs, otherwise.costs}
 	for i := range dearer.outputs {
 		dearer.outputs[i].Value, dearer.outputs[i].Real = nil, nil
 	}

@@ -212,7 +212,7 @@ func (in *inference) node(index int, n *Node) error {
 	} else {
 		cost.Inside = inside.costs
 		cost.Times = inside.times
-		cost.Bodies = inside.bodies
+		cost.Branches = inside.branches
 		cost.ReadBytes = 0
 		cost.WrittenBytes = 0
 	}

@@ -38,20 +38,11 @@ type Cost struct {
 	// Inside holds the costs that control flow runs, Times times.
 	Inside []Cost
 	Times  int64
-	// Bodies are all that it may run: of If the branch for true and that for false,
-	// where both may be taken, else the one that is.
-	Bodies []Body
+	// Branches holds the costs of the branches for true and for false of an If that may
+	// take either.
+	Branches [][]Cost
 
 	node *Node
-}
-
-// Body is a graph inside control flow, with its nodes' costs in order.
-type Body struct {
-	Graph *Graph
-	Costs []Cost
-	// Condition is the condition that it runs under, for the only branch of an If that is
-	// ever taken, or for the first of two; true for all others.
-	Condition bool
 }
 
 // walk calls f for the cost and those inside it, with the number of times that each is computed.
@@ -103,7 +94,7 @@ func Classes() []Class {
 // least that an inference may cost. It is a itself if there is none.
 func (a *Analysis) Cheapest() *Analysis {
 	undecided := false
-	a.costs(func(c *Cost, _ int64) { undecided = undecided || c.isUndecided() })
+	a.costs(func(c *Cost, _ int64) { undecided = undecided || c.Branches != nil })
 	if !undecided {
 		return a
 	}
@@ -112,18 +103,15 @@ func (a *Analysis) Cheapest() *Analysis {
 	return &least
 }
 
-// isUndecided reports whether a value in the graph decides which of two branches runs.
-func (c *Cost) isUndecided() bool { return c.node != nil && c.node.Op == "If" && len(c.Bodies) == 2 }
-
 func cheapest(costs []Cost) []Cost {
 	least := slices.Clone(costs)
 	for i := range least {
 		c := &least[i]
-		if c.isUndecided() {
-			c.Inside = slices.MinFunc(c.Bodies, func(x, y Body) int {
-				a, b := body{costs: x.Costs}, body{costs: y.Costs}
+		if c.Branches != nil {
+			c.Inside = slices.MinFunc(c.Branches, func(x, y []Cost) int {
+				a, b := body{costs: x}, body{costs: y}
 				return cmp.Or(cmp.Compare(a.macs(), b.macs()), cmp.Compare(a.bytes(), b.bytes()))
-			}).Costs
+			})
 		}
 		c.Inside = cheapest(c.Inside)
 	}

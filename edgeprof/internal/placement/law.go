@@ -25,8 +25,6 @@ import (
 // work in them.
 type PowerLaw struct {
 	Convolutional, Other PowerFit
-	// Models is the number of models it was fitted to.
-	Models int
 	// MaxCounts has the largest of each count among those models, MinCounts the smallest of
 	// those that predict: filters of models with convolutions, parameters and input bytes.
 	MaxCounts, MinCounts Counts
@@ -152,7 +150,7 @@ func made(family string, size synth.Size, c *profiler.Calibration) (sample, erro
 
 // lawOf fits the law to samples.
 func lawOf(ctx context.Context, samples []sample, c *profiler.Calibration) (*PowerLaw, error) {
-	law := &PowerLaw{Models: len(samples), MinCounts: Counts{FilterDetails: math.MaxUint64, TotalParameters: math.MaxUint64, ModelInputSize: math.MaxUint64}}
+	law := &PowerLaw{MinCounts: Counts{FilterDetails: math.MaxUint64, TotalParameters: math.MaxUint64, ModelInputSize: math.MaxUint64}}
 	var convolutional []sample
 	for _, one := range samples {
 		for i := range RequestFields {

@@ -101,7 +101,7 @@ func TestFitOfALaw(t *testing.T) {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	if law.Models != 48 || law.MaxCounts.FilterDetails != 41 || law.MinCounts.TotalParameters != 1 || law.MinCounts.ModelInputSize != 1 {
+	if law.MaxCounts.FilterDetails != 41 || law.MinCounts.TotalParameters != 1 || law.MinCounts.ModelInputSize != 1 {
 		t.Errorf("%+v", law)
 	}
 	least := uint64(math.MaxUint64)

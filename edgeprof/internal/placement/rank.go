@@ -22,9 +22,6 @@ type Candidate struct {
 	Class string `json:"class"`
 	Model string `json:"device_model"`
 	UUID  string `json:"node_uuid"`
-	// Seconds of one inference; its members are written as
-	// predicted_execution_time, low, high and level.
-	Seconds uncertainty.Prediction `json:"-"`
 	// Threads is the number of threads of the inference; 0 is unknown.
 	Threads int `json:"threads,omitempty"`
 	// Wait is the time of the models that were placed there before, in seconds.
@@ -36,6 +33,9 @@ type Candidate struct {
 	// free: how long a thread waits for one changes from moment to moment.
 	CPUPercent float64 `json:"cpu_percent"`
 	Saturated  bool    `json:"saturated,omitempty"`
+	// Seconds of one inference; its members are also written as
+	// predicted_execution_time, low, high and level.
+	Seconds uncertainty.Prediction `json:"seconds"`
 
 	need, free int64 // bytes of memory; 0 for unknown
 }
@@ -46,17 +46,16 @@ type plain Candidate
 // candidateJSON is a Candidate as JSON.
 type candidateJSON struct {
 	*plain
-	Seconds uncertainty.Prediction `json:"seconds"`
-	Value   float64                `json:"predicted_execution_time"`
-	Low     *float64               `json:"low"`  // null if it is unknown
-	High    *float64               `json:"high"` // null if it is unknown
-	Level   float64                `json:"level"`
+	Value float64  `json:"predicted_execution_time"`
+	Low   *float64 `json:"low"`  // null if it is unknown
+	High  *float64 `json:"high"` // null if it is unknown
+	Level float64  `json:"level"`
 }
 
 // MarshalJSON writes the time in addition to the rest.
 func (c Candidate) MarshalJSON() ([]byte, error) {
 	p := c.Seconds
-	w := candidateJSON{plain: (*plain)(&c), Seconds: p, Value: p.Value, Level: p.Level}
+	w := candidateJSON{plain: (*plain)(&c), Value: p.Value, Level: p.Level}
 	if !math.IsInf(p.Low, 0) {
 		w.Low = &p.Low
 	}
@@ -67,27 +66,7 @@ func (c Candidate) MarshalJSON() ([]byte, error) {
 }
 
 // JSONForm returns a value of the form that MarshalJSON writes, without the parts of the time.
-func (Candidate) JSONForm() any {
-	return struct {
-		plain
-		Seconds uncertainty.Prediction `json:"seconds"`
-	}{}
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (c *Candidate) UnmarshalJSON(data []byte) error {
-	w := candidateJSON{plain: (*plain)(c)}
-	err := json.Unmarshal(data, &w)
-	c.Seconds = uncertainty.Point(w.Value)
-	c.Seconds.Level = w.Level
-	if w.Low != nil {
-		c.Seconds.Low = *w.Low
-	}
-	if w.High != nil {
-		c.Seconds.High = *w.High
-	}
-	return err
-}
+func (Candidate) JSONForm() any { return plain{} }
 
 // Ranking is all devices: those that can run the model, the fastest first, and
 // those that cannot.

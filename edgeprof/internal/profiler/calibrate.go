@@ -122,7 +122,7 @@ func Calibrate(cases []Case, facts Facts) (*Calibration, error) {
 		left := fit(without(cases, family), facts)
 		for _, m := range cases {
 			if m.Family == family {
-				c.judge(&m, left)
+				c.Errors = append(c.Errors, Error{Model: m.Model, Family: family, Precision: precisionOf(m.Kernels), Measured: m.Seconds, Predicted: left.idle(m.Kernels)})
 			}
 		}
 	}
@@ -148,11 +148,6 @@ func families(cases []Case) []string {
 
 func without(cases []Case, family string) []Case {
 	return slices.DeleteFunc(slices.Clone(cases), func(c Case) bool { return c.Family == family })
-}
-
-// judge notes how far off a calibration that a model had no part in is.
-func (c *Calibration) judge(m *Case, left *Calibration) {
-	c.Errors = append(c.Errors, Error{Model: m.Model, Family: m.Family, Precision: precisionOf(m.Kernels), Measured: m.Seconds, Predicted: left.idle(m.Kernels)})
 }
 
 // fit finds the rates of one setting and the scale of their sums.
