@@ -83,12 +83,8 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 	for _, w := range x.Warnings {
 		s.warn(env, w.Error())
 	}
-	if s.policy != "" {
-		x.Policy = s.policy
-	}
-	if s.slack != 0 {
-		x.Slack = s.slack
-	}
+	x.Policy = cmp.Or(s.policy, x.Policy)
+	x.Slack = cmp.Or(s.slack, x.Slack)
 	switch device.Discipline(s.discipline) {
 	case "":
 	case device.FIFO, device.Turns, device.MPS:
@@ -108,9 +104,7 @@ func (s *setting) load(env *cli.Env) (*experiment.Experiment, error) {
 	if s.given("duration") && s.duration <= 0 {
 		return nil, cli.Usagef("--duration %v: want a duration above 0", s.duration)
 	}
-	if s.duration > 0 {
-		x.Duration = s.duration
-	}
+	x.Duration = cmp.Or(s.duration, x.Duration)
 	if s.given("seed") {
 		if s.seed < 0 {
 			return nil, cli.Usagef("--seed %d: want 0 or more", s.seed)

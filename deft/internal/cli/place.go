@@ -39,10 +39,7 @@ func (j *sessionFlags) place() (daemon.Place, error) {
 	if j.device != "cuda" && j.device != "sim" {
 		return daemon.Place{}, cli.Usagef("--device: %q, want cuda or sim", j.device)
 	}
-	if j.session == "" {
-		j.session = j.device
-	}
-	at, err := daemon.NewPlace(sessionDir(j.dir), j.session)
+	at, err := daemon.NewPlace(sessionDir(j.dir), cmp.Or(j.session, j.device))
 	if errors.Is(err, daemon.ErrDirectory) {
 		err = fmt.Errorf("%w; set another directory with --session-dir or DEFT_SESSION_DIR", err)
 		if private := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(private) { // no other user can create files in it

@@ -45,21 +45,22 @@ func newTimeSeriesPlot(env *cli.Env) *cobra.Command {
 }
 
 // loadLogs reads the logs whose path is not empty and warns of unreadable rows.
-func loadLogs(env *cli.Env, paths []string) ([]report.NamedLog, error) {
+func loadLogs(env *cli.Env, paths []string) ([]*report.Log, error) {
 	paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" })
-	var named []report.NamedLog
+	var logs []*report.Log
 	for i, name := range fileNames(paths) {
 		log, err := report.LoadLog(paths[i])
 		if err != nil {
 			return nil, err
 		}
 		cli.Warn(env, log.Diagnostics)
-		named = append(named, report.NamedLog{Name: name, Log: log})
+		log.Name = name
+		logs = append(logs, log)
 	}
-	if len(named) == 0 {
+	if len(logs) == 0 {
 		return nil, cli.Usagef("want a log")
 	}
-	return named, nil
+	return logs, nil
 }
 
 // fileNames returns the names of files, with their directories if two files share a name.

@@ -6,24 +6,18 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 )
 
-// NamedLog is a log with the name of its model.
-type NamedLog struct {
-	Name string
-	Log  *Log
-}
-
 // TimeSeries returns a chart of completion times over time.
-func TimeSeries(logs []NamedLog) chart.Lines {
+func TimeSeries(logs []*Log) chart.Lines {
 	c := chart.Lines{Frame: chart.Frame{Title: "Job completion time", X: "time (s)", Y: "JCT (ms)"}}
 	first := int64(math.MaxInt64)
 	for _, l := range logs {
-		for _, j := range l.Log.Jobs {
+		for _, j := range l.Jobs {
 			first = min(first, j.StartNs)
 		}
 	}
 	for _, l := range logs {
 		s := chart.Series{Name: l.Name}
-		for _, j := range l.Log.Jobs {
+		for _, j := range l.Jobs {
 			s.X = append(s.X, float64(j.EndNs-first)/1e9)
 			s.Y = append(s.Y, j.Ms)
 		}

@@ -10,10 +10,10 @@ import (
 	"github.com/foretime/foretime/shared/chart"
 )
 
-func logs() []NamedLog {
-	a := &Log{Jobs: []Job{{StartNs: 2e9, EndNs: 3e9, Ms: 1000}, {StartNs: 3e9, EndNs: 5e9, Ms: 2000}}}
-	b := &Log{Jobs: []Job{{StartNs: 1e9, EndNs: 1.5e9, Ms: 500}}}
-	return []NamedLog{{"A", a}, {"B", b}}
+func logs() []*Log {
+	a := &Log{Name: "A", Jobs: []Job{{StartNs: 2e9, EndNs: 3e9, Ms: 1000}, {StartNs: 3e9, EndNs: 5e9, Ms: 2000}}}
+	b := &Log{Name: "B", Jobs: []Job{{StartNs: 1e9, EndNs: 1.5e9, Ms: 500}}}
+	return []*Log{a, b}
 }
 
 // The points are those of Deft's figure: end since the first start, and JCT.

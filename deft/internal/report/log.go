@@ -21,9 +21,9 @@ type Job struct {
 
 // Log holds the jobs of a log file.
 type Log struct {
+	Name        string // of its model, in charts
 	WarmUp      Job
 	Jobs        []Job // without the warm-up, in file order; one at least
-	Counts      dataset.Counts
 	Diagnostics []*dataset.SyntaxError
 }
 
@@ -33,7 +33,7 @@ func LoadLog(path string) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{Counts: t.Counts, Diagnostics: t.Diagnostics}
+	l := &Log{Diagnostics: t.Diagnostics}
 	for i, j := range t.Rows {
 		if j.Ms < 0 || j.EndNs < j.StartNs {
 			return nil, fmt.Errorf("%s: job %d ends before its start", path, i)

@@ -7,7 +7,6 @@ import "time"
 type Result struct {
 	Clients   []ClientResult
 	End       time.Duration // of the last job
-	Busy      time.Duration // device time of all kernels, warm-ups left out
 	Decisions int           // how often the policy was asked
 }
 

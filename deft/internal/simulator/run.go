@@ -50,8 +50,6 @@ type simulation struct {
 	decisions  int
 	clients    []policy.Client
 	directives []policy.Directive
-
-	busy time.Duration
 }
 
 func newSimulation(c *Config) *simulation {
@@ -90,7 +88,7 @@ func (s *simulation) warmUp(ctx context.Context) error {
 		h.sinceSync, h.next = 0, 0
 		h.result.MaxQueue, h.result.GPU = 0, 0
 	}
-	s.now, s.busy = 0, 0
+	s.now = 0
 	s.device = device.New(s.config.Device, len(s.hosts))
 	return nil
 }
@@ -328,10 +326,8 @@ func (s *simulation) kernelDone(k device.Kernel) {
 	h.inFlight -= k.Kernels
 	s.queued -= k.Kernels
 	used := s.device.TimeOf(k.Client)
-	had := used - h.used
+	h.result.GPU += used - h.used
 	h.used = used
-	h.result.GPU += had
-	s.busy += had
 	s.trace(Done, k.Client)
 	if h.phase == atFull {
 		h.phase, h.wake = launching, s.now
@@ -460,7 +456,7 @@ func (s *simulation) direct(i int, d policy.Directive) {
 
 // result collects what the clients have.
 func (s *simulation) result() *Result {
-	r := &Result{Busy: s.busy, Decisions: s.decisions}
+	r := &Result{Decisions: s.decisions}
 	for _, h := range s.hosts {
 		c := h.result
 		for _, j := range c.JobsAfterWarmUp() {

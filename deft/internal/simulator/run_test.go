@@ -352,7 +352,7 @@ func TestTurnsStarveNobody(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			if part := alone.Busy.Seconds() / float64(n); client.GPU.Seconds() < 0.5*part {
+			if part := alone.Clients[0].GPU.Seconds() / float64(n); client.GPU.Seconds() < 0.5*part {
 				rt.Fatalf("client %d has %.3f s, its part is %.3f s", i, client.GPU.Seconds(), part)
 			}
 		}
