@@ -8,7 +8,6 @@ import (
 // Output is the content of a job's log: its laps in seconds. A job of k epochs that
 // follows the protocol prints k+2: set-up, epochs, teardown.
 type Output struct {
-	Reports  int     // reports begun in the log
 	Warnings []error // torn reports in addition to the complete one
 	laps     series
 }

@@ -174,7 +174,7 @@ func (p *Parser) Output() (*Output, error) {
 	case !p.found:
 		return nil, &ParseError{Offset: p.offset, Err: ErrNoTag}
 	}
-	out := &Output{Reports: p.reports, laps: p.kept}
+	out := &Output{laps: p.kept}
 	if torn != nil {
 		out.Warnings = append(out.Warnings, torn)
 	}

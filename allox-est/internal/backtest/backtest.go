@@ -185,9 +185,11 @@ func (t *trial) shape() history.Shape {
 
 // forecast predicts as allox-est does for a run that goes on, with past runs of which as
 // much was seen.
-func (t *trial) forecast(past []history.Shape) (estimate.Rest, error) {
+func (t *trial) forecast(past []history.Shape) error {
 	job := estimate.Job{Epochs: len(t.series.Values), Unit: "step"}
-	return estimate.Forecast(marksOf(t.series.Values[:t.seen]), nil, job, Level, past)
+	rest, err := estimate.Forecast(marksOf(t.series.Values[:t.seen]), nil, job, Level, past)
+	t.Prediction, t.refused = rest.Total, rest.Refused
+	return err
 }
 
 // scoreOf returns the score of the trials' predictions.

@@ -29,23 +29,18 @@ func auto(ts []trial) error {
 				past = append(past, s)
 			}
 		}
-		rest, err := ts[i].forecast(past)
-		if err != nil {
+		if err := ts[i].forecast(past); err != nil {
 			return err
 		}
-		ts[i].Prediction, ts[i].refused = rest.Total, rest.Refused
 	}
 	return nil
 }
 
 func withoutPast(ts []trial) error {
 	for i := range ts {
-		t := &ts[i]
-		rest, err := t.forecast(nil)
-		if err != nil {
+		if err := ts[i].forecast(nil); err != nil {
 			return err
 		}
-		t.refused, t.Prediction = rest.Refused, rest.Total
 	}
 	return nil
 }

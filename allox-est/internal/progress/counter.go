@@ -73,11 +73,6 @@ func (c *counter) isAnotherRun(value, at float64) bool {
 	return last.at >= 0 && at-last.at > max(pauseLeast, last.at-first.at)
 }
 
-// restart forgets the earlier run.
-func (c *counter) restart(at float64) {
-	*c = counter{number: c.number, unit: c.unit, claim: c.claim, isWriter: c.isWriter, start: at}
-}
-
 // dropUntimed returns the points whose time is known.
 func dropUntimed(points []point) []point {
 	return slices.DeleteFunc(slices.Clone(points), func(p point) bool { return p.at < 0 })

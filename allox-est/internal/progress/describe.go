@@ -126,13 +126,8 @@ func (c *counter) label() string {
 	return cmp.Or(name, "number") + " i"
 }
 
-// plain formats a number without an exponent.
-func plain(v float64) string {
-	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
-		return fmt.Sprintf("%.0f", v)
-	}
-	return fmt.Sprintf("%g", v)
-}
+// plain formats a number, without an exponent below 1e15.
+func plain(v float64) string { return fmt.Sprintf("%.15g", v) }
 
 // lower returns the last bytes of a text in lower case.
 func lower(text string, bytes int) string {

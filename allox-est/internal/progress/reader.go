@@ -159,7 +159,7 @@ func (r *Reader) count(n number, at float64) *counter {
 		c = r.newCounter(n)
 	}
 	if c.span == nil && c.isAnotherRun(n.value, at) {
-		c.restart(at)
+		*c = counter{number: c.number, unit: c.unit, claim: c.claim, isWriter: c.isWriter, start: at}
 	}
 	c.line = r.lines
 	c.add(n, at, r.lines)

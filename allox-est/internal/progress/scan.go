@@ -26,6 +26,7 @@ type span struct {
 var (
 	dateForm  = regexp.MustCompile(`^(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}-\d{1,2}-\d{2,4}|\d{1,2}/\d{1,2}/\d{2,4}|\d{1,2}\.\d{1,2}\.\d{4}|\d{1,2}[ -](?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*[ -]?\d{4})`)
 	dayForm   = regexp.MustCompile(`^\d\d/\d\d \d\d:\d\d:\d\d`)
+	hashForm  = regexp.MustCompile(`^(?:[0-9a-f]{2}/[0-9a-f]{6}|[0-9a-f]{6,})\b`) // "3fa9c1", "7b/3fa9c1"
 	month     = regexp.MustCompile(`(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* +$`)
 	position  = regexp.MustCompile(`(?:\w\.([A-Za-z]\w*)[:(]|\w:[A-Za-z_]\w*:)$`)
 	spanForm  = regexp.MustCompile(`^(?:(?:(\d+) ?(?:days?|d),? *)?(?:(\d+):(\d\d):(\d\d(?:[.,]\d+)?)|(\d+):(\d\d(?:\.\d+)?))|(?:(\d+) ?(?:days?|d)[, :]*)?(?:(\d+(?:\.\d+)?) ?h(?:rs?|ours?)?[ :]*)?(?:(\d+(?:\.\d+)?) ?m(?:in(?:ute)?s?)?[ :]*)?(\d+(?:\.\d+)?) ?(?:seconds?|secs?|s)|(?:(\d+) ?(?:days?|d)[, :]*)?(\d+(?:\.\d+)?) ?h(?:rs?|ours?)?(?: ?(\d+) ?m(?:in)?)?|(\d+(?:\.\d+)?) ?(?:minutes?|mins?|m))`)
@@ -68,9 +69,11 @@ func (s *scanner) scanAt(i int) int {
 		s.masked = append(s.masked, ' ')
 		return n
 	}
-	if n := hashLength(rest); n > 0 && (len(s.masked) == 0 || !isWord(s.masked[len(s.masked)-1])) {
-		s.masked = append(s.masked, '@')
-		return n
+	if n := len(s.masked); (isDigit(c) || c >= 'a' && c <= 'f') && (n == 0 || !isWord(s.masked[n-1])) {
+		if length := hashLength(rest); length > 0 {
+			s.masked = append(s.masked, '@')
+			return length
+		}
 	}
 	if !isDigit(c) && !(c == '.' && len(rest) > 1 && isDigit(rest[1])) {
 		s.masked = append(s.masked, c)
@@ -90,32 +93,14 @@ func (s *scanner) scanAt(i int) int {
 	return s.takeNumber(rest)
 }
 
-// hashBytes is the least length of a hexadecimal identifier.
-const hashBytes = 6
-
-// hashLength returns the length of the hexadecimal identifier that a text begins with, as
-// "3fa9c1" or "7b/3fa9c1"; 0 if there is none.
+// hashLength returns the length of the hexadecimal identifier, of digits and letters, that a
+// text begins with; 0 if there is none.
 func hashLength(text string) int {
-	isMixed := func(n int) bool {
-		return strings.ContainsAny(text[:n], "abcdef") && strings.ContainsAny(text[:n], "0123456789")
-	}
-	n := hexOf(text)
-	if n == 2 && len(text) > 2 && text[2] == '/' && hexOf(text[3:]) == hashBytes {
-		n = 3 + hashBytes
-	}
-	if n < hashBytes || len(text) > n && isWord(text[n]) || !isMixed(n) {
+	hash := hashForm.FindString(text)
+	if !strings.ContainsAny(hash, "abcdef") || !strings.ContainsAny(hash, "0123456789") {
 		return 0
 	}
-	return n
-}
-
-// hexOf returns how many hexadecimal digits a text begins with.
-func hexOf(text string) int {
-	n := 0
-	for n < len(text) && (isDigit(text[n]) || text[n] >= 'a' && text[n] <= 'f') {
-		n++
-	}
-	return n
+	return len(hash)
 }
 
 // barLength returns the length of a drawn bar that a text begins with; 0 if there is none.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/foretime/foretime/shared/stats"
 )
 
 // Weights of what a log says of its end.
@@ -94,8 +96,7 @@ func (r *Reader) clockOffset() (float64, bool) {
 		for i, p := range clock {
 			offsets[i] = p.value - p.at
 		}
-		slices.Sort(offsets)
-		return offsets[len(offsets)/2], true
+		return stats.Sort(offsets).NextRank(0.5), true
 	}
 	return 0, false
 }
