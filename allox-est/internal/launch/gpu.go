@@ -53,7 +53,7 @@ func (w *gpuWatch) record(res *Result) {
 	if w.found == GPUOpen && w.smi.shows() {
 		w.found = GPUUsed
 	}
-	res.GPU, res.GPUWatched = w.found, w.smi != nil
+	res.GPU, res.GPUWatched = w.found, w.smi.cmd != nil
 }
 
 func (w *gpuWatch) opens(dir string) bool {

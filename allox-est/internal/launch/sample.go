@@ -161,7 +161,7 @@ func (r *Runner) run(ctx context.Context, c Command) (*Result, error) {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
 	defer guard.stop()
-	var smi *smi
+	smi := &smi{}
 	if c.GPU {
 		smi = startSMI(r.settings.SMI, smiWait)
 		defer smi.stop()

@@ -16,9 +16,9 @@ import (
 )
 
 // smi holds the output of nvidia-smi on the machine's GPUs, from before a run begins to its
-// end.
+// end. Its zero value has none.
 type smi struct {
-	cmd   *exec.Cmd
+	cmd   *exec.Cmd     // nil if there is no nvidia-smi
 	ready chan struct{} // closed at the first reading
 
 	mu      sync.Mutex
@@ -41,19 +41,16 @@ const (
 	grownBytes = 16 << 20
 )
 
-// startSMI starts the program, and waits so long for its first reading; nil where there is none.
+// startSMI starts the program, if there is one, and waits so long for its first reading.
 func startSMI(program string, wait time.Duration) *smi {
-	path, err := exec.LookPath(program)
-	if err != nil {
-		return nil
-	}
 	s := &smi{ready: make(chan struct{}), gpus: map[string]*gpuSeen{}}
-	s.cmd = exec.Command(path, "--query-gpu=index,utilization.gpu,memory.used", "--format=csv,noheader,nounits", "-lms", smiEvery)
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	out, err := s.cmd.StdoutPipe()
-	if err != nil || s.cmd.Start() != nil {
-		return nil
+	cmd := exec.Command(program, "--query-gpu=index,utilization.gpu,memory.used", "--format=csv,noheader,nounits", "-lms", smiEvery)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.StdoutPipe()
+	if err != nil || cmd.Start() != nil {
+		return s
 	}
+	s.cmd = cmd
 	crash.Go(func() {
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			s.add(strings.Split(lines.Text(), ", "))
@@ -95,19 +92,14 @@ func (s *smi) add(fields []string) {
 
 // begin says that the run begins now.
 func (s *smi) begin() {
-	if s != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.running = true
-	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = true
 }
 
 // shows reports whether a GPU came into use since the run began: from inside a container the
 // process that uses it is unknown.
 func (s *smi) shows() bool {
-	if s == nil {
-		return false
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.ContainsFunc(slices.Collect(maps.Values(s.gpus)), func(g *gpuSeen) bool { return g.used })
@@ -116,9 +108,6 @@ func (s *smi) shows() bool {
 // peak returns by how many bytes the memory of the GPUs in use grew at most, for whichever
 // program; 0 if that is not known.
 func (s *smi) peak() (bytes int64) {
-	if s == nil {
-		return 0
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, g := range s.gpus {
@@ -130,7 +119,7 @@ func (s *smi) peak() (bytes int64) {
 }
 
 func (s *smi) stop() {
-	if s != nil {
+	if s.cmd != nil {
 		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
 		_ = s.cmd.Wait()
 	}
