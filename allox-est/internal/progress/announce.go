@@ -90,8 +90,12 @@ func announcedAfter(before, after string) announcement {
 	case i < 0:
 		return announcement{}
 	}
+	unit := unitOf(names[i])
+	if unit == "time" || unit == "progress" {
+		return announcement{}
+	}
 	phrase := strings.Join(names[:min(len(names), 3)], " ")
-	return announcement{unit: unitOf(names[i]), weight: weightOf(near, names[0], phrase), atMost: maximum.MatchString(before)}
+	return announcement{unit: unit, weight: weightOf(near, names[0], phrase), atMost: maximum.MatchString(before)}
 }
 
 // weightOf returns how surely words, or names next to a number, announce a total.
