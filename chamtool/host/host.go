@@ -105,9 +105,9 @@ type Rank struct {
 	Predicted      uint64  `json:"predicted"`
 	LeastPredicted float64 `json:"least_predicted"` // of the predictions that it received for iterations or tasks, in seconds; patched dialect
 	MostPredicted  float64 `json:"most_predicted"`
-	MostTold       float64 `json:"most_told"` // the longest task or the greatest load of an iteration that it told, in seconds; patched dialect
+	MostTold       float64 `json:"most_told"` // the greatest load of an iteration that it told, in seconds; patched dialect
 	Waits          uint64  `json:"waits"`
-	LoadsReported  uint64  `json:"told"` // loads and task times of the patched dialect
+	LoadsReported  uint64  `json:"told"` // of iterations, patched dialect
 	Seconds        float64 `json:"seconds"`
 	CPUSeconds     float64 `json:"cpu_seconds"`
 	ToolCPU        float64 `json:"tool_cpu_seconds"` // of threads that the program did not start (MPI's included), and of the tool's start and end; without callbacks

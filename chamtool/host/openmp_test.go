@@ -91,7 +91,7 @@ func counted(t *testing.T, r job.Rank, tasks uint64, iterations int) {
 	if s.Created != tasks || s.Started != tasks || s.Ended != tasks || uint64(len(r.Log.Rows)) != tasks {
 		t.Errorf("%d created, %d started, %d ended, %d logged, the program counted %d", s.Created, s.Started, s.Ended, len(r.Log.Rows), tasks)
 	}
-	if s.Dropped+s.Incomplete+s.Bad != 0 || s.Dialect != "openmp" || s.Threads != s.Left || s.Waits != s.WaitsLeft {
+	if s.Dropped+s.Incomplete+s.Bad != 0 || s.Dialect != "openmp" || s.Waits != s.WaitsLeft {
 		t.Errorf("%+v", s)
 	}
 	if s.Iterations != iterations {

@@ -113,8 +113,8 @@ func readSummary(t *testing.T, r host.Run, rank int) summary.Summary {
 // event: what is not counted must be counted as dropped.
 func balanced(t *testing.T, did host.Rank, s summary.Summary, threads uint64) {
 	t.Helper()
-	counted := s.Created + s.Started + s.Ended + s.Threads + s.Left + s.Waits + s.WaitsLeft + s.TaskTimes + s.Loads
-	want := did.Created + did.Started + did.Ended + 2*threads + 2*threads*did.Waits + did.LoadsReported
+	counted := s.Created + s.Started + s.Ended + s.Threads + s.Waits + s.WaitsLeft + s.Loads
+	want := did.Created + did.Started + did.Ended + threads + 2*threads*did.Waits + did.LoadsReported
 	if counted+s.Dropped != want {
 		t.Errorf("%d events counted and %d dropped, %d driven: %+v", counted, s.Dropped, want, s)
 	}

@@ -46,11 +46,6 @@ static void on_thread_init(tool_data *thread) {
     if (on()) push(EVENT_THREAD_START, 0, 0, ticks(), 0, 0);
 }
 
-static void on_thread_finalize(tool_data *thread) {
-    (void)thread;
-    if (on()) push(EVENT_THREAD_END, 0, 0, ticks(), 0, 0);
-}
-
 static void describe(int kind, int flag, uint64_t at, void *task, uint64_t token) {
     struct task_params p = {0};
     uint64_t entry = 0;
@@ -275,11 +270,6 @@ static void on_iteration_load(int32_t iteration, int32_t thread, double load) {
     if (on()) push(EVENT_LOAD, 0, iteration, ticks(), 0, bits(load));
 }
 
-static void on_task_time(int32_t iteration, int32_t thread, int task, double seconds) {
-    (void)iteration, (void)thread;
-    if (on()) push(EVENT_TASK_TIME, 0, task, ticks(), 0, bits(seconds));
-}
-
 static _Bool on_train(int32_t iteration, int mode) {
     struct question q = {ASK_TRAIN, .iteration = iteration, .mode = mode};
     if (on()) call_service(ask_go, &q);
@@ -306,7 +296,6 @@ static void hear_patched(void) {
     register_callback(CALLBACK_TASK_CREATE, (any_function)on_patched_create);
     register_callback(CALLBACK_PREDICT, (any_function)on_patched_predict);
     register_callback(CALLBACK_ITERATION_LOAD, (any_function)on_iteration_load);
-    register_callback(CALLBACK_TASK_TIME, (any_function)on_task_time);
     register_callback(CALLBACK_TRAIN, (any_function)on_train);
     register_callback(CALLBACK_TASKS_PER_RANK, (any_function)on_tasks_per_rank);
 }
@@ -336,7 +325,6 @@ static int initialize(lookup_function lookup, tool_data *data) {
     tool.process.dialect = library.patched ? DIALECT_PATCHED : DIALECT_UPSTREAM;
     if (!begin_process()) return 0;
     register_callback(CALLBACK_THREAD_INIT, (any_function)on_thread_init);
-    register_callback(CALLBACK_THREAD_FINALIZE, (any_function)on_thread_finalize);
     register_callback(CALLBACK_TASK_SCHEDULE, (any_function)on_task_schedule);
     register_callback(CALLBACK_SYNC_REGION, (any_function)on_sync_region);
     register_callback(CALLBACK_ENCODE, (any_function)on_encode);

@@ -789,9 +789,7 @@ static void on_thread_begin(int kind, ompt_data *thread) {
 
 static void on_thread_end(ompt_data *thread) {
     (void)thread;
-    if (!joined || !on()) return;
-    if (own_ring) change_state(own_ring, NULL, ticks());
-    push(EVENT_THREAD_END, 0, 0, ticks(), 0, 0);
+    if (joined && on() && own_ring) change_state(own_ring, NULL, ticks());
 }
 
 // ---- start and stop ---------------------------------------------------------

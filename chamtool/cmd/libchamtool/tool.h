@@ -10,14 +10,12 @@
 // Kinds of events, as in package event.
 enum {
     EVENT_THREAD_START = 1,
-    EVENT_THREAD_END,
     EVENT_CREATE,
     EVENT_RUN,
     EVENT_LOST,
     EVENT_WAIT_START,
     EVENT_WAIT_END,
     EVENT_LOAD,
-    EVENT_TASK_TIME,
     EVENT_ARRIVE,
     EVENT_ANNOUNCE,
     EVENT_CLAIM,

@@ -56,18 +56,11 @@ static struct {
     int on, patched;
     _Atomic long created, started, ended, remote, moved, loads, waits, predicted, trained, told;
     double least, most; // of what was predicted
-    _Atomic double longest; // load of an iteration or time of a task that the tool was told, in seconds
+    double greatest;    // load of an iteration that the tool was told, in seconds
     _Atomic uint64_t own_cpu; // ns of CPU time of the host's own threads, the tool's start and end left out
 } host = {.rank = {0, 1}};
 
 #define CALL(type, event) ((type)host.callback[event])
-
-// count_told counts a load or a task's time that the tool was told.
-static void count_told(double seconds) {
-    double old = host.longest;
-    while (seconds > old && !atomic_compare_exchange_weak(&host.longest, &old, seconds)) {}
-    atomic_fetch_add_explicit(&host.told, 1, memory_order_relaxed);
-}
 
 static double now(void) {
     struct timespec t;
@@ -284,10 +277,7 @@ static void run(host_task *t, host_task *prior, int iteration, int thread) {
     double took = host.patched ? now() - began : 0;
     if (host.on && host.callback[6]) CALL(schedule_fn, 6)(t, flag, &t->data, END, prior, prior_flag, prior_data);
     atomic_fetch_add_explicit(&host.ended, 1, memory_order_relaxed);
-    if (host.on && host.patched && option.mode == 3 && !t->remote && host.callback[14]) {
-        CALL(task_time_fn, 14)(iteration, thread, t->id, took);
-        count_told(took);
-    }
+    if (host.on && host.patched && option.mode == 3 && !t->remote && host.callback[14]) CALL(task_time_fn, 14)(iteration, thread, t->id, took);
 }
 
 static void fill(host_task *t, uint64_t random) {
@@ -527,7 +517,8 @@ static void work(int thread) {
         // In the library the last thread to leave tells the load: now this one, now that.
         if (thread == it % option.threads && host.on && host.patched && host.callback[13]) {
             CALL(iteration_load_fn, 13)(it, thread, iteration_load);
-            count_told(iteration_load - load_before);
+            host.told++;
+            if (iteration_load - load_before > host.greatest) host.greatest = iteration_load - load_before;
             load_before = iteration_load; // they add up, as the library's do unless it is built otherwise
         }
         pthread_barrier_wait(&barrier);
@@ -648,7 +639,7 @@ int main(int argc, char **argv) {
     printf("{\"rank\":%d,\"ranks\":%d,\"tool\":%s,\"created\":%ld,\"started\":%ld,\"ended\":%ld,\"remote\":%ld,\"moved\":%ld,"
            "\"loads\":%ld,\"trained\":%ld,\"predicted\":%ld,\"least_predicted\":%.9g,\"most_predicted\":%.9g,\"most_told\":%.9g,\"waits\":%ld,\"told\":%ld,\"seconds\":%.6f,\"cpu_seconds\":%.6f,\"tool_cpu_seconds\":%.6f}\n",
            host.rank.comm_rank, host.rank.comm_size, host.on ? "true" : "false", host.created, host.started, host.ended, host.remote,
-           host.moved, host.loads, host.trained, host.predicted, host.least, host.most, host.longest, host.waits, host.told, took,
+           host.moved, host.loads, host.trained, host.predicted, host.least, host.most, host.greatest, host.waits, host.told, took,
            all, host.on ? all - own : 0);
     fflush(stdout);
 #ifdef HOST_MPI

@@ -8,14 +8,12 @@ type Kind uint8
 // The kinds of slots. The numbers are shared with the C side (tool.h).
 const (
 	ThreadStart Kind = iota + 1 // a worker joined
-	ThreadEnd                   // a worker left
 	Create                      // a task was created; its sizes follow
 	Run                         // a task ran: the ticks begin it; those of the runs and waits within it that have no event may follow
 	Lost                        // a task whose start or end was not heard
 	WaitStart                   // a worker came to a taskwait or a barrier
 	WaitEnd                     // a worker left it
 	Load                        // patched: the load of an iteration, as float64 bits
-	TaskTime                    // patched: the wall time of a task, as float64 bits
 	Arrive                      // a task that was not created here begins, its sizes follow
 	Announce                    // patched: a task was created; the token is its address in memory
 	Claim                       // patched: an announced task begins and gets its token, its sizes follow
@@ -44,7 +42,7 @@ const (
 	WordEnd        = 3 // Run, Part: when it ended, in ticks
 	WordUnreported = 2 // WaitEnd: ticks of the runs within the wait that have no event
 	WordRound      = 3 // WaitEnd of OpenMP: iterations that have ended
-	WordValue      = 3 // Load, TaskTime: float64 bits, seconds
+	WordValue      = 3 // Load: float64 bits, seconds
 	WordAddress    = 3 // Claim: the task's address in memory
 )
 
@@ -83,7 +81,7 @@ func (s *Slot) Core() int { return int(s[0]>>32&0xffff) - 1 }
 // Depth returns the number of tasks around a Run.
 func (s *Slot) Depth() int { return int(s[0] >> 48) }
 
-// Seconds returns the value of a Load or TaskTime event.
+// Seconds returns the value of a Load event.
 func (s *Slot) Seconds() float64 { return math.Float64frombits(s[WordValue]) }
 
 // Slots returns the number of slots the event takes, its first one included.

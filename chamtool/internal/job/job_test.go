@@ -32,7 +32,7 @@ func planted(rank int) string {
 		if rank == 2 {
 			seconds *= 3
 		}
-		fmt.Fprintf(&b, "%d,%d,local,%s,800,0,,%.3f,,%.6f,%.6f,%.6f,%.6f,\n", i/20, i%2, name, 0.1*float64(i), seconds, 1.1*seconds, 0.9*seconds, 1.2*seconds)
+		fmt.Fprintf(&b, "%d,%d,local,%s,800,0,,%.3f,,%.6f,%.6f,%.6f,%.6f\n", i/20, i%2, name, 0.1*float64(i), seconds, 1.1*seconds, 0.9*seconds, 1.2*seconds)
 	}
 	return b.String()
 }
@@ -169,7 +169,7 @@ func TestMemory(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(task.LogHeader)
 	for i := range 100_000 {
-		fmt.Fprintf(&b, "%d,%d,local,program:work (file.c:12),%d,1,,%.9f,0.000010000,0.000100000,0.000110000,0.000090000,0.000130000,0.000110000\n", i/1000, i%2, 1000*(i%7), 1e-4*float64(i))
+		fmt.Fprintf(&b, "%d,%d,local,program:work (file.c:12),%d,1,,%.9f,0.000010000,0.000100000,0.000110000,0.000090000,0.000130000\n", i/1000, i%2, 1000*(i%7), 1e-4*float64(i))
 	}
 	if err := os.WriteFile(filepath.Join(dir, "chamtool_rank_0.csv"), b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func TestLostTime(t *testing.T) {
 				if rank > 0 && n >= 10 {
 					flag = "remote"
 				}
-				fmt.Fprintf(&b, "%d,0,%s,app:work,800,0,,%.3f,,0.01,,,,\n", i, flag, wall*float64(i)+0.01*float64(n))
+				fmt.Fprintf(&b, "%d,0,%s,app:work,800,0,,%.3f,,0.01,,,\n", i, flag, wall*float64(i)+0.01*float64(n))
 			}
 			created, given := 10, 0
 			if rank == 0 {

@@ -136,7 +136,7 @@ func objects(n, phases int, load func(object, phase int) float64) string {
 		begun := at
 		for i := range n {
 			seconds := load(i, phase)
-			fmt.Fprintf(&b, "%d,0,local,object%d,,0,,%.9f,%.9f,%.9f,,,,\n", phase, i, at, at-begun, seconds)
+			fmt.Fprintf(&b, "%d,0,local,object%d,,0,,%.9f,%.9f,%.9f,,,\n", phase, i, at, at-begun, seconds)
 			at += seconds
 		}
 	}
@@ -198,7 +198,7 @@ func TestSetUpPhase(t *testing.T) {
 func TestFarIteration(t *testing.T) {
 	text := task.LogHeader
 	for i := range 40 {
-		text += fmt.Sprintf("%d,0,local,f,8,0,,%.3f,0,0.001,,,,\n", i/20*4_000_000_000, 0.002*float64(i))
+		text += fmt.Sprintf("%d,0,local,f,8,0,,%.3f,0,0.001,,,\n", i/20*4_000_000_000, 0.002*float64(i))
 	}
 	if r := play(t, text); r.Tasks != 40 || r.Test != 30 {
 		t.Errorf("%d tasks, %d judged", r.Tasks, r.Test)
@@ -211,7 +211,7 @@ func TestBaselinesDoNotLookAhead(t *testing.T) {
 	text := task.LogHeader
 	for i := range 200 { // pairs of equal length, each pair another one
 		seconds := []float64{0.001, 0.004}[i/2%2]
-		text += fmt.Sprintf("0,%d,local,f,8,%d,,%.4f,0,%.4f,,,,\n", i%2, i%2, 0.005*float64(i/2)+0.0001*float64(i%2), seconds)
+		text += fmt.Sprintf("0,%d,local,f,8,%d,,%.4f,0,%.4f,,,\n", i%2, i%2, 0.005*float64(i/2)+0.0001*float64(i%2), seconds)
 	}
 	r := play(t, text)
 	if last := r.Baselines["last_value"]; !(math.Abs(float64(*last.MAPE)-(300+75)/2) <= 1) {
@@ -243,7 +243,7 @@ func TestStalls(t *testing.T) {
 				stall = 1
 			}
 			seconds := 0.0005 * slow * stall * math.Exp(0.02*random.NormFloat64())
-			fmt.Fprintf(&b, "%d,0,local,f,80000,0,,%.9f,%.9f,%.9f,,,,\n", i/100, at, at, seconds)
+			fmt.Fprintf(&b, "%d,0,local,f,80000,0,,%.9f,%.9f,%.9f,,,\n", i/100, at, at, seconds)
 			at += seconds
 		}
 		r := play(t, b.String())
@@ -270,7 +270,7 @@ func TestWorkers(t *testing.T) {
 		}
 		size := []int{10_000, 40_000, 90_000}[random.IntN(3)]
 		seconds := 1e-8 * float64(size) * []float64{1, 1, 1.8, 0.7}[lane] * math.Exp(0.03*random.NormFloat64())
-		fmt.Fprintf(&b, "%d,%d,local,f,%d,0,,%.9f,%.9f,%.9f,,,,\n", i/200, lane, size, free[lane], free[lane], seconds)
+		fmt.Fprintf(&b, "%d,%d,local,f,%d,0,,%.9f,%.9f,%.9f,,,\n", i/200, lane, size, free[lane], free[lane], seconds)
 		free[lane] += seconds
 	}
 	r := play(t, b.String())
@@ -295,7 +295,7 @@ func TestFunctionsOfTwoKinds(t *testing.T) {
 		if i%2 == 0 {
 			seconds = 1e-3 * []float64{2, 1}[lane] * math.Exp(0.05*random.NormFloat64())
 		}
-		fmt.Fprintf(&b, "%d,%d,local,f%d,1000,0,,%.9f,%.9f,%.9f,,,,\n", i/200, lane, i%2, free[lane], free[lane], seconds)
+		fmt.Fprintf(&b, "%d,%d,local,f%d,1000,0,,%.9f,%.9f,%.9f,,,\n", i/200, lane, i%2, free[lane], free[lane], seconds)
 		free[lane] += seconds
 	}
 	r := play(t, b.String())
@@ -308,7 +308,7 @@ func TestFunctionsOfTwoKinds(t *testing.T) {
 func TestSkip(t *testing.T) {
 	text := task.LogHeader
 	for i := range 400 {
-		text += fmt.Sprintf("0,0,local,f,8,0,,%.4f,,%.4f,,,,\n", 0.01*float64(i), 0.001*float64(1+i/200))
+		text += fmt.Sprintf("0,0,local,f,8,0,,%.4f,,%.4f,,,\n", 0.01*float64(i), 0.001*float64(1+i/200))
 	}
 	l, err := task.ReadLog(strings.NewReader(text), "log", task.Options{Format: task.FormatCSV})
 	if err != nil {
@@ -332,7 +332,7 @@ func TestSkip(t *testing.T) {
 
 // Wrong start times put all runs at once on one thread: none has ended when another starts.
 func TestOverlap(t *testing.T) {
-	text := task.LogHeader + strings.Repeat("0,0,local,f,8,0,,0.5,,1,,,,\n", 3000)
+	text := task.LogHeader + strings.Repeat("0,0,local,f,8,0,,0.5,,1,,,\n", 3000)
 	l, err := task.ReadLog(strings.NewReader(text), "log", task.Options{Format: task.FormatCSV})
 	if err != nil {
 		t.Fatal(err)
@@ -394,7 +394,7 @@ func TestStallsOfNewSizes(t *testing.T) {
 				stopped = (stopped + 1) % 4 // four in a row
 				seconds += 0.004 + 0.02*random.Float64()
 			}
-			fmt.Fprintf(&b, "0,%d,local,tile,%d %d %d,0,,%.9f,%.9f,%.9f,,,,\n", lane, i/400, i/20%20, i%20+i/400, free[lane], free[lane], seconds)
+			fmt.Fprintf(&b, "0,%d,local,tile,%d %d %d,0,,%.9f,%.9f,%.9f,,,\n", lane, i/400, i/20%20, i%20+i/400, free[lane], free[lane], seconds)
 			free[lane] += seconds
 		}
 		r := play(t, b.String())

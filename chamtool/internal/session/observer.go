@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"math"
 	"slices"
 
@@ -30,7 +29,6 @@ func (o *observer) TaskCreated(t *task.Task[TaskState], sizes []int64) {
 	t.State = TaskState{function: f, footprint: f.entry.Footprint(sizes)}
 	if f.entry.IsReady(t.State.footprint) {
 		t.State.predicted = *f.entry.PredictShared(t.State.footprint)
-		t.State.createdSeconds = t.State.predicted.Value
 	}
 }
 
@@ -113,17 +111,8 @@ func (s *Session) log(t *task.Task[TaskState], p *perfmodel.Prediction, r *task.
 		text.low = p.Low
 		text.high = p.High
 		text.predicted = task.PredictedText(text.predicted[:0], &row)
-		text.digits = bytes.IndexByte(text.predicted, ',')
 	}
-	first := s.rowText[:0]
-	switch {
-	case m.createdSeconds == p.Value:
-		first = text.predicted[:text.digits]
-	case m.createdSeconds > 0:
-		first = task.SecondsText(first, m.createdSeconds)
-		s.rowText = first
-	}
-	with := task.Texts{Entry: m.function.text, Predicted: text.predicted, First: first}
+	with := task.Texts{Entry: m.function.text, Predicted: text.predicted}
 	for i, l := range s.logs {
 		with.Sizes = text.sizes[l.layout]
 		if !l.w.Add(&row, &with) && i == 0 {

@@ -65,7 +65,6 @@ type Session struct {
 	placeNames         map[uint64]string
 	order              []*function
 	logs               []*logFile
-	rowText            []byte // text of the row at hand
 	frequencies        event.Frequencies
 	errors             summary.Errors
 	loads              []float64       // of the iterations under way, from number rounds on
@@ -88,10 +87,9 @@ type Session struct {
 
 // TaskState holds a session's state of a task.
 type TaskState struct {
-	function       *function
-	footprint      *perfmodel.Footprint
-	predicted      perfmodel.Prediction // before it started; without a value where nothing was
-	createdSeconds float64              // the value when it was created, in seconds
+	function  *function
+	footprint *perfmodel.Footprint
+	predicted perfmodel.Prediction // before it started; without a value where nothing was
 }
 
 // body is a construct and the function that a compiler made of it.
@@ -111,7 +109,6 @@ type texts struct {
 	sizes            [2][]byte
 	value, low, high float64
 	predicted        []byte
-	digits           int // of them, those of the value
 }
 
 type logFile struct {

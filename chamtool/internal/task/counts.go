@@ -2,22 +2,20 @@ package task
 
 // Counts holds the numbers of events by their outcome.
 type Counts struct {
-	Created    uint64 `json:"created"`      // tasks created on this rank
-	Started    uint64 `json:"started"`      // bodies begun, nested ones included
-	Ended      uint64 `json:"ended"`        // bodies ended
-	Cancelled  uint64 `json:"cancelled"`    // of those created, discarded before they began
-	Remote     uint64 `json:"remote"`       // of those started, tasks that came from another rank
-	Sent       uint64 `json:"sent"`         // tasks sent to other ranks
-	Dropped    uint64 `json:"dropped"`      // events lost because a ring was full, or for want of a ring
-	Unread     uint64 `json:"unread"`       // of those ended, tasks that came faster than they were read, and are only counted
-	Incomplete uint64 `json:"incomplete"`   // starts and ends whose other half is missing, and runs whose creation is
-	Bad        uint64 `json:"bad"`          // slots that no writer of this layout wrote
-	Waits      uint64 `json:"waits"`        // taskwaits entered, over all threads
-	WaitsLeft  uint64 `json:"waits_left"`   // taskwaits left, over all threads
-	Threads    uint64 `json:"threads"`      // workers that joined
-	Left       uint64 `json:"threads_left"` // workers that left
-	TaskTimes  uint64 `json:"task_times"`   // run times from the patched library
-	Loads      uint64 `json:"loads"`        // iteration loads from the patched library
+	Created    uint64 `json:"created"`    // tasks created on this rank
+	Started    uint64 `json:"started"`    // bodies begun, nested ones included
+	Ended      uint64 `json:"ended"`      // bodies ended
+	Cancelled  uint64 `json:"cancelled"`  // of those created, discarded before they began
+	Remote     uint64 `json:"remote"`     // of those started, tasks that came from another rank
+	Sent       uint64 `json:"sent"`       // tasks sent to other ranks
+	Dropped    uint64 `json:"dropped"`    // events lost because a ring was full, or for want of a ring
+	Unread     uint64 `json:"unread"`     // of those ended, tasks that came faster than they were read, and are only counted
+	Incomplete uint64 `json:"incomplete"` // starts and ends whose other half is missing, and runs whose creation is
+	Bad        uint64 `json:"bad"`        // slots that no writer of this layout wrote
+	Waits      uint64 `json:"waits"`      // taskwaits entered, over all threads
+	WaitsLeft  uint64 `json:"waits_left"` // taskwaits left, over all threads
+	Threads    uint64 `json:"threads"`    // workers that joined
+	Loads      uint64 `json:"loads"`      // iteration loads from the patched library
 }
 
 // Counts returns the counts so far. What was dropped or started is

@@ -13,7 +13,7 @@ import (
 )
 
 var samples = map[Format]string{
-	FormatCSV: LogHeader + "0,0,local,e,8 8,0,,0.1,,0.2,,,,\n",
+	FormatCSV: LogHeader + "0,0,local,e,8 8,0,,0.1,,0.2,,,\n",
 	FormatTab: "1\t2709792\t2599.966000\t0.418714\t0.000000\n167.9\t0.0\n",
 }
 
@@ -63,7 +63,7 @@ func TestNoTasks(t *testing.T) {
 // A number that cannot be a clock is an unknown one in our log, and no task in the other.
 func TestFrequencies(t *testing.T) {
 	for text, want := range map[string]float64{"2599.9": 2599.9, "100": 100, "10000": 10_000, "99": 0, "1.5": 0, "12992": 0} {
-		l, err := ReadLog(strings.NewReader(LogHeader+"0,0,local,e,8,0,"+text+",0.1,,0.2,,,,\n"), "log", Options{})
+		l, err := ReadLog(strings.NewReader(LogHeader+"0,0,local,e,8,0,"+text+",0.1,,0.2,,,\n"), "log", Options{})
 		if err != nil || len(l.Rows) != 1 || (want == 0) != (l.Rows[0].MHz == nil) || want > 0 && *l.Rows[0].MHz != want {
 			t.Errorf("%s MHz: %+v (%v)", text, l, err)
 		}
@@ -82,7 +82,7 @@ func TestReadLoads(t *testing.T) {
 		"named whole loads":  {"iteration load\n5 80\n6 40\n", []float64{80, 40}, ""},
 		"loads of a count":   {"iteration\tload\n0\t1\n1\t2\n2\t3\n", []float64{1, 2, 3}, ""},
 		"one column":         {"load\n1\n2\n", []float64{1, 2}, ""},
-		"tasks":              {LogHeader + "0,0,local,e,8,0,,0.1,,0.2,,,,\n2,0,local,e,8,0,,0.4,,0.3,,,,\n0,0,local,e,8,0,,0.3,,0.2,,,,\n", []float64{0.4, 0.3}, ""},
+		"tasks":              {LogHeader + "0,0,local,e,8,0,,0.1,,0.2,,,\n2,0,local,e,8,0,,0.4,,0.3,,,\n0,0,local,e,8,0,,0.3,,0.2,,,\n", []float64{0.4, 0.3}, ""},
 		"the original's log": {"1\t8\t2600\t0.25\t0\n0.5\t0.0\n0.75\t0.4\n", []float64{0.5, 0.75}, ""},
 		"a load of nothing":  {"1\n2\n0\n", nil, "load"},
 		"a gap far behind":   {strings.Repeat("1\n", 40_000) + "1 2\n", nil, "row 40001 is not the next one"},

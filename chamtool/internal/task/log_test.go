@@ -28,7 +28,7 @@ func TestReadLayouts(t *testing.T) {
 		{"bad lines", FormatTab, "x\t8\t1\t0.1\t0\n1\t8\t1\t-2\t0\n1\t8\t1\tNaN\t0\n1\t8.5\t1\t1\t0\n1\t2\t3\n9\t8\t2600\t0.25\t0\n9\t8\t12992\t0.25\t0\n", 1, 0, 6, `log:1: "x" is not a task number`, false, false},
 		{"no line", FormatTab, "", 0, 0, 0, "", true, false},
 		{"no good line", FormatTab, "hello\n", 0, 0, 0, "", true, false},
-		{"start times of no clock", FormatCSV, LogHeader + "0,0,local,e,8,0,,1e308,,0.2,,,,\n0,0,local,e,8,0,,-1e300,,0.2,,,,\n0,0,local,e,8,0,,0.1,1e308,0.2,,,,\n0,0,local,e,8,0,,0.1,,1e300,,,,\n0,0,local,e,8,0,,-3.5,,0.2,,,,\n", 1, 0, 4, "log:2: start_seconds 1e+308: want at most 1e+09", false, false},
+		{"start times of no clock", FormatCSV, LogHeader + "0,0,local,e,8,0,,1e308,,0.2,,,\n0,0,local,e,8,0,,-1e300,,0.2,,,\n0,0,local,e,8,0,,0.1,1e308,0.2,,,\n0,0,local,e,8,0,,0.1,,1e300,,,\n0,0,local,e,8,0,,-3.5,,0.2,,,\n", 1, 0, 4, "log:2: start_seconds 1e+308: want at most 1e+09", false, false},
 		{"csv without a column", FormatCSV, "a,b\n1,2\n", 0, 0, 0, "", false, true},
 	}
 	for _, tt := range tests {
@@ -83,7 +83,7 @@ func TestRoundTrip(t *testing.T) {
 				MHz: frequency.Draw(t, "mhz"), Start: when.Draw(t, "start"), Queue: optional("queue"), Seconds: when.Draw(t, "seconds"),
 				Predicted: optional("predicted"),
 			}
-			w.Add(&r, &Texts{EntryText(r.Entry), SizesText(r.Sizes, CSV), PredictedText(nil, &r), nil})
+			w.Add(&r, &Texts{EntryText(r.Entry), SizesText(r.Sizes, CSV), PredictedText(nil, &r)})
 			want = append(want, r)
 		}
 		if err := w.Flush(); err != nil {
@@ -145,7 +145,7 @@ func TestFullDisk(t *testing.T) {
 	row := &Row{Seconds: 1}
 	failures := 0
 	for range 10 {
-		w.Add(row, &Texts{[]byte("e"), []byte("8"), PredictedText(nil, row), nil})
+		w.Add(row, &Texts{[]byte("e"), []byte("8"), PredictedText(nil, row)})
 		if w.Flush() != nil {
 			failures++
 		}
@@ -186,7 +186,7 @@ func BenchmarkAdd(b *testing.B) {
 	entry, sizes := []byte("app:dgemm"), []byte("80000 80000 80000")
 	b.ReportAllocs()
 	for b.Loop() {
-		w.Add(row, &Texts{entry, sizes, PredictedText(nil, row), nil})
+		w.Add(row, &Texts{entry, sizes, PredictedText(nil, row)})
 	}
 }
 
@@ -198,7 +198,7 @@ func (discard) Write(b []byte) (int, error) { return len(b), nil }
 func TestBufferedRowsAreLost(t *testing.T) {
 	w := NewWriter(&full{}, CSV)
 	for range 5 {
-		w.Add(&Row{Seconds: 1}, &Texts{[]byte("e"), []byte("8"), nil, nil})
+		w.Add(&Row{Seconds: 1}, &Texts{[]byte("e"), []byte("8"), nil})
 	}
 	if w.Flush() == nil || w.Lost() != 5 {
 		t.Errorf("%d lost, want 5", w.Lost())

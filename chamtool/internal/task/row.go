@@ -22,7 +22,6 @@ type Row struct {
 	Predicted *float64 `dataset:"predicted_seconds"` // before it started
 	Low       *float64 `dataset:"low_seconds"`       // the interval that holds it nine times of ten
 	High      *float64 `dataset:"high_seconds"`
-	First     *float64 `dataset:"first_predicted_seconds"` // when it was created
 }
 
 // Sizes are the sizes of a task's arguments, written with spaces between.

@@ -226,8 +226,6 @@ func (t *Tracker[M]) handle(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	case event.ThreadStart:
 		t.counts.Threads++
 		l.nested, l.waiting = l.nested[:0], l.waiting[:0]
-	case event.ThreadEnd:
-		t.counts.Left++
 	case event.Arrive:
 		t.sizes = r.AppendSizes(t.sizes[:0], at)
 		t.observer.TaskCreated(t.add(s, l.waits), t.sizes)
@@ -267,8 +265,6 @@ func (t *Tracker[M]) handle(l *lane, r *event.Ring, s *event.Slot, at uint64) {
 	case event.Load:
 		t.counts.Loads++
 		t.observer.LoadReported(int(s.Number()), s.Seconds())
-	case event.TaskTime:
-		t.counts.TaskTimes++
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 )
 
 // LogHeader is the first line of a log in the CSV layout.
-const LogHeader = "iteration,lane,flag,entry,sizes,core,mhz,start_seconds,queue_seconds,seconds,predicted_seconds,low_seconds,high_seconds,first_predicted_seconds\n"
+const LogHeader = "iteration,lane,flag,entry,sizes,core,mhz,start_seconds,queue_seconds,seconds,predicted_seconds,low_seconds,high_seconds\n"
 
 // Writer writes rows into a buffer and hands it on when it is flushed. It is
 // made for one row in some hundred nanoseconds.
@@ -54,8 +54,7 @@ func (w *Writer) SetLimit(bytes int) { w.limit = bytes }
 type Texts struct {
 	Entry     []byte // [EntryText]
 	Sizes     []byte // [SizesText] of the layout
-	Predicted []byte // [PredictedText]; only the CSV layout has it and the next
-	First     []byte // [SecondsText] of what was predicted when the task was created
+	Predicted []byte // [PredictedText]; only the CSV layout has it
 }
 
 // Add writes a row. It returns false for a row beyond the limit, and for every later one.
@@ -94,7 +93,6 @@ func (w *Writer) csv(r *Row, t *Texts) {
 	b = appendOptional(append(b, ','), r.Queue)
 	b = appendSeconds(append(b, ','), r.Seconds)
 	b = append(append(b, ','), t.Predicted...)
-	b = append(append(b, ','), t.First...)
 	w.buf = append(b, '\n')
 }
 
@@ -161,9 +159,6 @@ func PredictedText(b []byte, r *Row) []byte {
 	b = appendOptional(append(b, ','), r.Low)
 	return appendOptional(append(b, ','), r.High)
 }
-
-// SecondsText appends a time as the CSV layout holds it.
-func SecondsText(b []byte, seconds float64) []byte { return appendSeconds(b, seconds) }
 
 // SizesText returns a task's sizes as the layout holds them.
 func SizesText(sizes []int64, layout Layout) []byte {

@@ -52,10 +52,10 @@ void chamtool_go_stop(void) {
     drain();
     FILE *f = fopen(getenv("CONSUMER_OUT"), "w");
     if (!f) abort();
-    fprintf(f, "{\"created\":%lu,\"started\":%lu,\"ended\":%lu,\"threads\":%lu,\"threads_left\":%lu,\"waits\":%lu,\"waits_left\":%lu,\"task_times\":%lu,\"loads\":%lu,\"dropped\":%lu}\n",
+    fprintf(f, "{\"created\":%lu,\"started\":%lu,\"ended\":%lu,\"threads\":%lu,\"waits\":%lu,\"waits_left\":%lu,\"loads\":%lu,\"dropped\":%lu}\n",
             counts[EVENT_CREATE] + counts[EVENT_ANNOUNCE], started + counts[EVENT_ARRIVE] + counts[EVENT_CLAIM], counts[EVENT_RUN], counts[EVENT_THREAD_START],
-            counts[EVENT_THREAD_END], counts[EVENT_WAIT_START], counts[EVENT_WAIT_END],
-            counts[EVENT_TASK_TIME], counts[EVENT_LOAD], dropped);
+            counts[EVENT_WAIT_START], counts[EVENT_WAIT_END],
+            counts[EVENT_LOAD], dropped);
     fclose(f);
 }
 
