@@ -51,9 +51,8 @@ func secondsOf(token uint64) float64 {
 
 // decisions holds the state that this rank keeps between two decisions.
 type decisions struct {
-	mu    sync.Mutex
-	began time.Time
-	way   balance.InTransit
+	mu  sync.Mutex
+	way balance.InTransit
 }
 
 // transfers returns the tasks that this rank should give away now. The caller holds the lock.
@@ -70,14 +69,6 @@ func (c *consumer) transfers(load []int32, now float64) []balance.Transfer {
 	return balance.TransfersFrom(c.rank, s.Transfers())
 }
 
-// now returns the seconds since the first decision.
-func (d *decisions) now() float64 {
-	if d.began.IsZero() {
-		d.began = time.Now()
-	}
-	return time.Since(d.began).Seconds()
-}
-
 // choose writes the tasks to give away, as indexes of tokens, and the ranks that get them.
 func choose(load []int32, tokens []uint64, chosen, to []int32) int {
 	c := running.Load()
@@ -87,7 +78,7 @@ func choose(load []int32, tokens []uint64, chosen, to []int32) int {
 	c.decisions.mu.Lock()
 	defer c.decisions.mu.Unlock()
 	times := c.session.Seconds(tokens)
-	now := c.decisions.now()
+	now := time.Since(c.began).Seconds()
 	moves := balance.Moves(times, c.transfers(load, now), moveSeconds, c.config.MovesAtOnce)
 	for n, m := range moves {
 		chosen[n], to[n] = int32(m.Task), int32(m.To)

@@ -10,17 +10,11 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 )
 
-// storePath returns the path of this host's kept models; "" keeps none.
-func (c *consumer) storePath() string {
-	host, _ := os.Hostname()
-	return c.config.StorePath(host)
-}
-
 // model returns the model with which this rank begins, and warnings.
 func (c *consumer) model() (*perfmodel.Model, []error) {
 	var warnings []error
-	m := perfmodel.New(perfmodel.Options{})
-	path := c.storePath()
+	m := perfmodel.New(perfmodel.Auto)
+	path := c.config.StorePath()
 	switch {
 	case path == "":
 	case c.config.Calibrate == config.CalibrateRestart: // keep drops what was kept before this run
@@ -37,7 +31,7 @@ func (c *consumer) model() (*perfmodel.Model, []error) {
 
 // keep merges what this rank learned into the kept models.
 func (c *consumer) keep() error {
-	path := c.storePath()
+	path := c.config.StorePath()
 	if path == "" || c.config.Calibrate == config.CalibrateUse {
 		return nil
 	}

@@ -211,7 +211,7 @@ func writable(what, dir string) finding {
 }
 
 func models(cfg *config.Config) finding {
-	path := storePath(cfg)
+	path := cfg.StorePath()
 	if path == "" {
 		return finding{"kept models", "warn", "models are not kept: set CHAMTOOL_HOME or HOME"}
 	}
@@ -227,10 +227,4 @@ func models(cfg *config.Config) finding {
 		return f
 	}
 	return finding{"kept models", "warn", err.Error()}
-}
-
-// storePath returns the path of this host's kept models, or "".
-func storePath(cfg *config.Config) string {
-	host, _ := os.Hostname()
-	return cfg.StorePath(host)
 }

@@ -30,7 +30,7 @@ func readModels(paths []string, function string) (*keptModels, error) {
 		k.File = paths[0]
 	} else {
 		cfg, _ := config.Read(os.LookupEnv)
-		k.File = storePath(cfg)
+		k.File = cfg.StorePath()
 	}
 	if k.File == "" {
 		return nil, fmt.Errorf("%w: set CHAMTOOL_HOME or HOME", ErrNoModels)

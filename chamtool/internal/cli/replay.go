@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +18,6 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
-	"github.com/foretime/foretime/shared/plural"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
@@ -38,9 +36,8 @@ it started, as in a running program, and compare with simple rules.`,
   chamtool replay logs/chamtool_rank_0.csv --train-fraction 0.3 --plot predicted.svg`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			options, err := modelOptions(model)
-			if err != nil {
-				return err
+			if err := perfmodel.Check(model); err != nil {
+				return cli.Usagef("--model: %w", err)
 			}
 			logs, err := loadTables(cmd.Context(), env, args)
 			if err != nil {
@@ -53,7 +50,7 @@ it started, as in a running program, and compare with simple rules.`,
 			progress := env.Progress("replay", int64(total))
 			points := newSample()
 			r, err := replay.Run(cmd.Context(), logs, replay.Options{
-				Model: options, Skip: fraction, Now: time.Now,
+				Model: model, Skip: fraction,
 				Progress: func(runs int) { progress.Set(int64(runs)) }, OnPrediction: points.add,
 			})
 			progress.Done()
@@ -76,14 +73,6 @@ it started, as in a running program, and compare with simple rules.`,
 	out.Flags(c, replay.Outcome{})
 	out.PlotFlag(c, "predicted over actual times")
 	return c
-}
-
-// modelOptions returns the options of a task model named on the command line.
-func modelOptions(model string) (perfmodel.Options, error) {
-	if err := perfmodel.Check(model); err != nil {
-		return perfmodel.Options{}, cli.Usagef("--model: %w", err)
-	}
-	return perfmodel.Options{Serve: model}, nil
 }
 
 // loadTables reads files and warns of lines that cannot be used.
@@ -172,7 +161,6 @@ func printReplay(p *cli.Page, r *replay.Outcome) {
 		t.Add(b.Model, number(b.MAPE), number(b.MedianAPE), number(b.WAPE))
 	}
 	p.Line("The simple rules know the same past runs, of equal sizes if there are any and else of the function.")
-	p.Line("%s, %.0f ns per event", plural.Count(r.Fits, "fit"), r.NsPerEvent)
 }
 
 // number returns a figure as tables print it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -70,12 +71,13 @@ type Variable struct {
 // [Variables].
 func (c *Config) Effective() []Setting { return c.effective }
 
-// StorePath returns the path of a host's kept models, "" if none are kept.
-func (c *Config) StorePath(hostname string) string {
+// StorePath returns the path of this host's kept models, "" if none are kept.
+func (c *Config) StorePath() string {
 	if c.Home == "" {
 		return ""
 	}
-	return filepath.Join(c.Home, "models", filepath.Base(cmp.Or(hostname, "unknown"))+".runs")
+	host, _ := os.Hostname()
+	return filepath.Join(c.Home, "models", cmp.Or(host, "unknown")+".runs")
 }
 
 // Read reads the configuration. The warnings match [ErrValue]; each leaves its

@@ -32,6 +32,7 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
+	host, _ := os.Hostname()
 	tests := []struct {
 		name, value string
 		warns       bool
@@ -56,9 +57,9 @@ func TestRead(t *testing.T) {
 		{"CHAMTOOL_BALANCE", "", false, func(c *Config) bool { return c.Balance == BalanceOff }},
 		{"TASKS_PER_RANK", "10, 20", false, func(c *Config) bool { return slices.Equal(c.TasksPerRank, []int{10, 20}) }},
 		{"TASKS_PER_RANK", "10,x", true, func(c *Config) bool { return c.TasksPerRank == nil }},
-		{"HOME", "/home/u", false, func(c *Config) bool { return c.StorePath("h") == "/home/u/.chamtool/models/h.runs" }},
-		{"CHAMTOOL_HOME", "/data", false, func(c *Config) bool { return c.StorePath("a/h") == "/data/models/h.runs" }},
-		{"LOG_DIR", "no home", false, func(c *Config) bool { return c.StorePath("h") == "" }},
+		{"HOME", "/home/u", false, func(c *Config) bool { return c.StorePath() == "/home/u/.chamtool/models/"+host+".runs" }},
+		{"CHAMTOOL_HOME", "/data", false, func(c *Config) bool { return c.StorePath() == "/data/models/"+host+".runs" }},
+		{"LOG_DIR", "no home", false, func(c *Config) bool { return c.StorePath() == "" }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name+"="+strings.ReplaceAll(tt.value, "\x00", "0"), func(t *testing.T) {

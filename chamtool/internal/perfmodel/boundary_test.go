@@ -37,7 +37,7 @@ func TestDisputedAnswers(t *testing.T) {
 
 // TestClamp limits answers to a tenth of the shortest and ten times the longest run.
 func TestClamp(t *testing.T) {
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	e.learn(e.Footprint(nil), Moment{}, 2, math.Log(2))
 	e.learn(e.Footprint(nil), Moment{}, 8, math.Log(8))
 	e.learn(e.Footprint(nil), Moment{}, 4, math.Log(4))
@@ -423,7 +423,7 @@ func TestAxisMustBeClearlyNearer(t *testing.T) {
 // TestRareFootprints drops the least frequent half of 8192.
 func TestRareFootprints(t *testing.T) {
 	for _, tt := range []struct{ twice, left int }{{4096, 4097}, {4097, 1}, {100, 101}} {
-		e := New(Options{}).Entry("f")
+		e := New(Auto).Entry("f")
 		for i := range 8192 {
 			f := e.Footprint([]int64{int64(i)})
 			f.runs = 1
@@ -449,7 +449,7 @@ func TestSaturation(t *testing.T) {
 	}{
 		{2048, 31, 3.19e-3, true}, {2047, 31, 3.19e-3, false}, {2048, 30, 3.19e-3, false}, {2048, 31, 3.21e-3, false},
 	} {
-		e := New(Options{}).Entry("f")
+		e := New(Auto).Entry("f")
 		e.learned = tt.learned
 		f := &Footprint{history: history{runs: tt.runs, last: tt.last}}
 		if got := e.isSaturated(f); got != tt.want {
@@ -457,7 +457,7 @@ func TestSaturation(t *testing.T) {
 		}
 	}
 	for last, want := range map[float64]int{3.2e-4: 1000, 3.2e-5: 100, 1.6e-3: 5000} { // a share of 312.5 a second
-		e := New(Options{}).Entry("f")
+		e := New(Auto).Entry("f")
 		sampled := 0
 		for range 10_000 {
 			if e.isSampled(&Footprint{history: history{last: last}}) {
@@ -472,7 +472,7 @@ func TestSaturation(t *testing.T) {
 
 // TestReadiness wants ten runs of any entry for sizes that ran, and a fit for those that did not.
 func TestReadiness(t *testing.T) {
-	m := New(Options{})
+	m := New(Auto)
 	a, b := m.Entry("a"), m.Entry("b")
 	fa, fb, other := a.Footprint([]int64{1}), b.Footprint([]int64{1}), b.Footprint([]int64{2})
 	b.Observe(fb, 1)
@@ -484,7 +484,7 @@ func TestReadiness(t *testing.T) {
 			a.Observe(fa, 1)
 		}
 	}
-	if !a.IsReady(fa) || a.fits != 0 || m.Fits() != 0 {
+	if !a.IsReady(fa) || a.fits != 0 {
 		t.Errorf("%d fits of nine runs", a.fits)
 	}
 	a.Hold(true)
@@ -495,7 +495,7 @@ func TestReadiness(t *testing.T) {
 	if a.fits != 0 {
 		t.Error("fitted though held")
 	}
-	if a.Hold(false); a.fits != 1 || m.Fits() != 1 || !a.IsReady(a.Footprint([]int64{5})) {
+	if a.Hold(false); a.fits != 1 || !a.IsReady(a.Footprint([]int64{5})) {
 		t.Errorf("%d fits after ten runs", a.fits)
 	}
 	if a.Hold(false); a.fits != 1 {
@@ -516,7 +516,7 @@ func TestReadiness(t *testing.T) {
 	if d.Fit(); d.fits != 0 {
 		t.Error("fitted to nothing")
 	}
-	if got := m.Names(); !slices.Equal(got, []string{"a", "b", "c", "d"}) {
+	if got := m.names; !slices.Equal(got, []string{"a", "b", "c", "d"}) {
 		t.Errorf("names %v", got)
 	}
 }
@@ -524,7 +524,7 @@ func TestReadiness(t *testing.T) {
 // TestFitsGrowApart fits again after a quarter of the runs, at least 8 and at most 2048.
 func TestFitsGrowApart(t *testing.T) {
 	for learned, want := range map[int]int{10: 18, 32: 40, 35: 43, 36: 45, 400: 500, 8192: 10240, 8200: 10248, 100000: 102048} {
-		e := New(Options{}).Entry("f")
+		e := New(Auto).Entry("f")
 		e.Observe(e.Footprint(nil), 1)
 		e.learned = learned
 		if e.Fit(); e.nextFit != want {
@@ -535,7 +535,7 @@ func TestFitsGrowApart(t *testing.T) {
 
 // TestAxisIsSearchedAgain looks for a better axis at each of 32 fits and at every eighth after them.
 func TestAxisIsSearchedAgain(t *testing.T) {
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	for i := range 200 {
 		a, b := int64(100*(1+i%7)), int64(1000*(1+i%29))
 		e.learn(e.Footprint([]int64{a, b, 5}), Moment{}, 1, 10*math.Mod(float64(3*(i%7)), 7))
@@ -559,7 +559,7 @@ func TestAxisIsSearchedAgain(t *testing.T) {
 // TestSharedPredictionIsRenewed keeps an answer until a fit, a run of these sizes, seven of any, or
 // 31 that were passed over.
 func TestSharedPredictionIsRenewed(t *testing.T) {
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	f := e.Footprint([]int64{1})
 	for range 20 {
 		e.Observe(f, 1)
@@ -586,7 +586,7 @@ func TestSharedPredictionIsRenewed(t *testing.T) {
 
 // TestDeepRecursionHasNoInterval bounds runs at most while 64 for each worker are under way.
 func TestDeepRecursionHasNoInterval(t *testing.T) {
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	f := e.Footprint(nil)
 	for range 1000 {
 		e.Observe(f, 1)
@@ -618,7 +618,7 @@ func TestDeepRecursionHasNoInterval(t *testing.T) {
 
 // TestWhoseMixture uses the mixture of all entries until an entry has learned from 31 runs.
 func TestWhoseMixture(t *testing.T) {
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	for learned, own := range map[int]bool{0: false, 31: false, 32: true} {
 		e.learned = learned
 		for which := range 2 {
@@ -644,7 +644,7 @@ func TestWhoseMixture(t *testing.T) {
 // TestWhoseEnds uses the ends of all entries, then of one, then of one footprint, as they have
 // seen enough; those that are settled keep their errors from the ones above.
 func TestWhoseEnds(t *testing.T) {
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	f := e.Footprint(nil)
 	for n := range 120 {
 		want := &e.model.ends
@@ -679,7 +679,7 @@ func TestTrialOfKeptRuns(t *testing.T) {
 		usual, miss float64
 		dropped     bool
 	}{{0, 0.399, false}, {0, 0.401, true}, {0.1, 0.401, true}, {0.2, 0.599, false}, {0.2, 0.601, true}} {
-		e := New(Options{}).Entry("f")
+		e := New(Auto).Entry("f")
 		f := e.Footprint(nil)
 		for i := range 50 {
 			e.learn(f, Moment{}, 1, tt.usual*float64(i%2*2-1))
@@ -764,7 +764,7 @@ func TestListing(t *testing.T) {
 
 // TestExpertsByHand compares the four answers with those that a task's history gives by hand.
 func TestExpertsByHand(t *testing.T) {
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	f := e.Footprint([]int64{8})
 	if a := e.answers(f, Moment{}); !math.IsNaN(a[median]) || !math.IsNaN(a[local]) || !math.IsNaN(a[near]) || !math.IsNaN(a[paced]) {
 		t.Errorf("%v of no run", a)

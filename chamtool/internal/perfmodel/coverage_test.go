@@ -15,7 +15,7 @@ import (
 func stream(runs int, seconds func(r *rand.Rand, i int) (size int64, s float64)) func(uint64) []uncertainty.Case {
 	return func(seed uint64) (cases []uncertainty.Case) {
 		r := rand.New(rand.NewPCG(seed, 11))
-		e := New(Options{}).Entry("f")
+		e := New(Auto).Entry("f")
 		for i := range runs {
 			size, s := seconds(r, i)
 			fp := e.Footprint([]int64{size})

@@ -7,7 +7,7 @@ import (
 )
 
 func Example() {
-	e := perfmodel.New(perfmodel.Options{}).Entry("dgemm")
+	e := perfmodel.New(perfmodel.Auto).Entry("dgemm")
 	for i := range 100 {
 		n := int64(100 * (1 + i%4))
 		e.Observe(e.Footprint([]int64{8 * n * n}), 2e-10*float64(n*n*n)) // seconds

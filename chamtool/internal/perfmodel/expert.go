@@ -24,7 +24,7 @@ var names = []string{median: "median", local: "local", near: "near", paced: "spe
 // Auto is the name of the mixture of all experts.
 const Auto = "auto"
 
-// Names returns the names that [Options.Serve] takes, Auto first.
+// Names returns the names that [New] takes, Auto first.
 func Names() []string { return append([]string{Auto}, names...) }
 
 // Check refuses a name that no expert has. The error matches [ErrKind] and names

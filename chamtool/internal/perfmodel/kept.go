@@ -24,9 +24,6 @@ type SharedStore struct {
 // privateInfix separates, in the name of such a file, the store's name from the process's.
 const privateInfix = ".private."
 
-// Read returns the kept models. The errors are those of [ReadStore].
-func (f SharedStore) Read() (*Store, error) { return ReadStore(f.Path) }
-
 // Add hands over what a process learned, and takes in what lies there unless another
 // process is at it. What was kept before since is dropped; the zero time drops
 // nothing.
@@ -89,7 +86,7 @@ func (f SharedStore) lock() (*os.File, error) {
 
 // merge adds the pending files to the store. The caller has the lock.
 func (f SharedStore) merge(since time.Time) error {
-	store, err := f.Read()
+	store, err := ReadStore(f.Path)
 	if errors.Is(err, ErrStore) {
 		err = os.Rename(f.Path, f.Path+".bad")
 	}

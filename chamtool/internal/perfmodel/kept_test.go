@@ -41,7 +41,7 @@ func add(t *testing.T, f perfmodel.SharedStore, s *perfmodel.Store, since time.T
 
 func count(t *testing.T, f perfmodel.SharedStore, key string) int {
 	t.Helper()
-	s, err := f.Read()
+	s, err := perfmodel.ReadStore(f.Path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func TestLocalLawOfEqualPlaces(t *testing.T) {
 // A function whose work changes its kind at a threshold of one size is predicted along that
 // size, which a power law of both sizes does not follow.
 func TestThreshold(t *testing.T) {
-	e := New(Options{}).Entry("sort")
+	e := New(Auto).Entry("sort")
 	seconds := func(a, b int64) float64 {
 		if b < 20000 {
 			return 1e-7 * float64(b)

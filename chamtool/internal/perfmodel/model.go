@@ -11,11 +11,6 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// Options sets how a [Model] learns. The zero value works.
-type Options struct {
-	Serve string // the expert that serves alone, of [Names]; "" is Auto
-}
-
 // FirstFit is the number of runs before the first answer.
 const FirstFit = 10
 
@@ -48,9 +43,9 @@ type Model struct {
 	store    *Store        // what new entries begin with
 }
 
-// New returns a model that knows nothing.
-func New(o Options) *Model {
-	return &Model{serving: slices.Index(names, o.Serve), entries: map[string]*Entry{}, mixtures: newMixtures(), store: &Store{}}
+// New returns a model that knows nothing. The expert of a name of [Names] serves alone; "" is Auto.
+func New(expert string) *Model {
+	return &Model{serving: slices.Index(names, expert), entries: map[string]*Entry{}, mixtures: newMixtures(), store: &Store{}}
 }
 
 // Teach lets the entries that the model makes from now on learn from kept runs. They
@@ -68,17 +63,6 @@ func (m *Model) Entry(name string) *Entry {
 		e.teach(m.store.Runs(name))
 	}
 	return e
-}
-
-// Names returns the entries' names in the order they appeared.
-func (m *Model) Names() []string { return slices.Clone(m.names) }
-
-// Fits returns the number of fits of all entries.
-func (m *Model) Fits() (n int) {
-	for _, e := range m.entries {
-		n += e.fits
-	}
-	return n
 }
 
 // TakeRuns returns what the model learned from runs of its own since the last call, as far as

@@ -15,7 +15,7 @@ func truth(r *rand.Rand, size int64, noise float64) float64 {
 }
 
 func TestUntrained(t *testing.T) {
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	fp := e.Footprint([]int64{100})
 	for i := range FirstFit {
 		if _, err := e.Predict(fp); !errors.Is(err, ErrUntrained) {
@@ -30,7 +30,7 @@ func TestUntrained(t *testing.T) {
 }
 
 func TestUnusableTimesTeachNothing(t *testing.T) {
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	fp := e.Footprint([]int64{1})
 	for _, s := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		e.Observe(fp, s)
@@ -44,7 +44,7 @@ func TestUnusableTimesTeachNothing(t *testing.T) {
 func TestUnseenSizes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, kind := range []string{Auto, "local", "median"} {
-		e := New(Options{Serve: kind}).Entry("f")
+		e := New(kind).Entry("f")
 		for range 500 {
 			size := 1000 + r.Int64N(1_000_000)
 			e.Observe(e.Footprint([]int64{size, size}), truth(r, size, 0.02))
@@ -65,7 +65,7 @@ func TestUnseenSizes(t *testing.T) {
 // Two arguments that vary apart have their own exponents.
 func TestExponents(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	for range 400 {
 		a, b := 1000+r.Int64N(100_000), 1000+r.Int64N(100_000)
 		e.Observe(e.Footprint([]int64{a, b, 64}), 1e-12*math.Pow(float64(a), 1)*math.Pow(float64(b), 0.5))
@@ -80,7 +80,7 @@ func TestExponents(t *testing.T) {
 // as soon as they vary.
 func TestSizesThatComeLater(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	e.Observe(e.Footprint(nil), 1e-9)
 	for range 400 {
 		a := 1000 + r.Int64N(100_000)
@@ -96,7 +96,7 @@ func TestSizesThatComeLater(t *testing.T) {
 func TestMedianServesWhereSizesDecide(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	times := []float64{5e-3, 1e-4, 2e-2, 3e-4, 8e-3, 6e-4}
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	for i := range 600 {
 		k := i % len(times)
 		e.Observe(e.Footprint([]int64{int64(1000 * (k + 1))}), times[k]*math.Exp(0.01*r.NormFloat64()))
@@ -116,7 +116,7 @@ func TestMedianServesWhereSizesDecide(t *testing.T) {
 func TestOutliers(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, kind := range []string{"local", "median", Auto} {
-		e := New(Options{Serve: kind}).Entry("f")
+		e := New(kind).Entry("f")
 		for i := range 800 {
 			size := int64(1000 * (1 + i%20))
 			s := truth(r, size, 0.01)
@@ -137,7 +137,7 @@ func TestOutliers(t *testing.T) {
 // run since as well.
 func TestStep(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	run := func(n, sizes int, factor float64) {
 		for i := range n {
 			size := int64(1000 * (1 + i%sizes))
@@ -160,7 +160,7 @@ func TestStep(t *testing.T) {
 func TestSteadyRunsArePassedOver(t *testing.T) {
 	for _, period := range []int{1, 2, 8, 21, 64} {
 		r := rand.New(rand.NewPCG(7, uint64(period)))
-		e := New(Options{}).Entry("f")
+		e := New(Auto).Entry("f")
 		run := func(i int) {
 			size := int64(1000 * (1 + i%period))
 			e.Observe(e.Footprint([]int64{size}), 2e-4*math.Exp(0.05*r.NormFloat64()))
@@ -192,7 +192,7 @@ func TestSteadyRunsArePassedOver(t *testing.T) {
 // A program that changes is learned from at once, passed over or not.
 func TestStepAfterSteadyRuns(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	fp := e.Footprint([]int64{10_000})
 	for range 3 * window {
 		e.Observe(fp, truth(r, 10_000, 0.05))
@@ -209,7 +209,7 @@ func TestStepAfterSteadyRuns(t *testing.T) {
 
 func TestIntervalHoldsItsShare(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	inside, asked := 0, 0
 	for i := range 3000 {
 		size := 1000 + r.Int64N(100_000)
@@ -233,7 +233,7 @@ func TestIntervalHoldsItsShare(t *testing.T) {
 func TestAnyRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := rapid.SampledFrom(Names()).Draw(t, "kind")
-		e := New(Options{Serve: kind}).Entry("f")
+		e := New(kind).Entry("f")
 		width := rapid.IntRange(0, 9).Draw(t, "width")
 		sizes := rapid.SliceOfN(rapid.OneOf(rapid.Int64Range(-5, 1<<40), rapid.Just(int64(math.MaxInt64))), width, width+1)
 		for range rapid.IntRange(1, 80).Draw(t, "runs") {
@@ -250,7 +250,7 @@ func TestAnyRuns(t *testing.T) {
 }
 
 func TestWindowIsBounded(t *testing.T) {
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	for i := range 3 * window {
 		e.Observe(e.Footprint([]int64{int64(i)}), 1e-3*float64(1+i%7))
 	}
@@ -291,7 +291,7 @@ func TestKinds(t *testing.T) {
 // learned is an entry after the given number of runs of random sizes.
 func learned(runs int) (*Entry, *rand.Rand) {
 	r := rand.New(rand.NewPCG(9, 9))
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	for range runs {
 		size := 1000 + r.Int64N(1_000_000)
 		e.Observe(e.Footprint([]int64{size, size, size}), truth(r, size, 0.1))
@@ -355,7 +355,7 @@ func BenchmarkObserve(b *testing.B) {
 
 // Sizes that never come back take bounded memory, and those that do keep their runs.
 func TestFootprintsAreBounded(t *testing.T) {
-	m := New(Options{})
+	m := New(Auto)
 	e := m.Entry("loop")
 	for i := range 40_000 {
 		e.Observe(e.Footprint([]int64{int64(1000 + i)}), 1e-6)

@@ -19,7 +19,7 @@ import (
 func taughtBy(t testing.TB, runs int, seed uint64) *Model {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, seed))
-	m := New(Options{})
+	m := New(Auto)
 	for range runs {
 		e := m.Entry("app:f")
 		size := 1000 + r.Int64N(100_000)
@@ -41,7 +41,7 @@ func TestStoreRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := New(Options{})
+	second := New(Auto)
 	second.Teach(s)
 	second.Entry("app:f")
 	if n := second.TakeRuns(time.Unix(1e9, 0)).Len(); n != 0 {
@@ -127,7 +127,7 @@ func TestStoresThatDoNotFit(t *testing.T) {
 
 // teach lets a model learn all that is kept.
 func teach(s *Store) {
-	m := New(Options{})
+	m := New(Auto)
 	m.Teach(s)
 	for name := range s.entries {
 		m.Entry(name)

@@ -28,7 +28,7 @@ func TestMicroseconds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			const runs = 80_000
 			r := rand.New(rand.NewPCG(1, 2))
-			e := New(Options{}).Entry("f")
+			e := New(Auto).Entry("f")
 			f := e.Footprint(nil)
 			var held [8]float64
 			var all, errors []float64
@@ -82,7 +82,7 @@ func mean(x []float64) float64 {
 
 // Following a run allocates nothing.
 func TestTrackedAllocatesNothing(t *testing.T) {
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	f, p := e.Footprint(nil), &Prediction{}
 	for range 10_000 {
 		e.Observe(f, 1e-6)
@@ -97,7 +97,7 @@ func TestTrackedAllocatesNothing(t *testing.T) {
 // A task that was only tracked judges no expert, even if its run turns out to be long enough
 // to learn from.
 func TestTrackedJudgesNobody(t *testing.T) {
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	f := e.Footprint(nil)
 	for range 10_000 {
 		e.Observe(f, 1e-6)

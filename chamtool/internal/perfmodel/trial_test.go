@@ -13,7 +13,7 @@ import (
 func TestKeptRunsAreOnTrial(t *testing.T) {
 	kept := taughtBy(t, 3000, 1).TakeRuns(time.Unix(1e9, 0))
 	for _, factor := range []float64{1, 1.1, 15, 1.0 / 15} {
-		m := New(Options{})
+		m := New(Auto)
 		m.Teach(kept)
 		e := m.Entry("app:f")
 		r := rand.New(rand.NewPCG(3, 3))
@@ -51,7 +51,7 @@ func TestFewKeptRuns(t *testing.T) {
 			size := int64(1000 * (i + 1))
 			runs = append(runs, StoredRun{[]int64{size}, 1e-6 * float64(size)})
 		}
-		m, kept := New(Options{}), &Store{}
+		m, kept := New(Auto), &Store{}
 		kept.Set("f", 0, runs)
 		m.Teach(kept)
 		e := m.Entry("f")
@@ -69,7 +69,7 @@ func TestOverturnedSizes(t *testing.T) {
 	for i := range 400 {
 		runs = append(runs, StoredRun{[]int64{int64(1000 * (1 + i%20))}, 1e-3})
 	}
-	m := New(Options{})
+	m := New(Auto)
 	kept := &Store{}
 	kept.Set("f", 0, runs)
 	m.Teach(kept)
@@ -85,7 +85,7 @@ func TestOverturnedSizes(t *testing.T) {
 
 // Intervals have no ends while kept runs are on trial.
 func TestTrialPromisesNothing(t *testing.T) {
-	m := New(Options{})
+	m := New(Auto)
 	m.Teach(taughtBy(t, 3000, 1).TakeRuns(time.Unix(1e9, 0)))
 	e := m.Entry("app:f")
 	r := rand.New(rand.NewPCG(3, 3))
@@ -103,7 +103,7 @@ func TestTrialPromisesNothing(t *testing.T) {
 // hold what they promise.
 func TestRecursion(t *testing.T) {
 	for _, depth := range []int{10, 500} {
-		e := New(Options{}).Entry("visit")
+		e := New(Auto).Entry("visit")
 		r := rand.New(rand.NewPCG(4, 4))
 		f := e.Footprint(nil)
 		given := 0
@@ -139,7 +139,7 @@ func TestRecursion(t *testing.T) {
 
 // Runs whose end was lost leave the intervals open until the iteration ends.
 func TestLostEnds(t *testing.T) {
-	e := New(Options{}).Entry("f")
+	e := New(Auto).Entry("f")
 	f := e.Footprint(nil)
 	for range 1000 {
 		e.Observe(f, 1e-3)

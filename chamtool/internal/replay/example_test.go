@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/foretime/foretime/chamtool/internal/replay"
 	"github.com/foretime/foretime/chamtool/internal/task"
@@ -17,7 +16,7 @@ func ExampleRun() {
 		fmt.Println(err)
 		return
 	}
-	r, err := replay.Run(context.Background(), []*replay.Table{table}, replay.Options{Now: time.Now})
+	r, err := replay.Run(context.Background(), []*replay.Table{table}, replay.Options{})
 	fmt.Printf("%d of %d predicted, MAPE %.1f %% (%v)\n", r.Test, r.Tasks, *r.MAPE, err)
 	// Output: 50 of 60 predicted, MAPE 0.0 % (<nil>)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/foretime/foretime/chamtool/internal/config"
 	"github.com/foretime/foretime/chamtool/internal/event"
@@ -28,10 +27,9 @@ var ErrUnpredicted = errors.New("no prediction to score")
 
 // Options sets how logs are replayed.
 type Options struct {
-	Model perfmodel.Options
+	Model string // of [perfmodel.Names]; "" is perfmodel.Auto
 	// Skip is the fraction of each log, from its start, whose predictions are not scored.
 	Skip float64
-	Now  func() time.Time // for the time per event
 	// Progress is called with the number of runs that were replayed, of all logs; nil is not.
 	Progress func(runs int)
 	// OnPrediction is called with every scored prediction, in order of the starts; nil is not.
@@ -55,11 +53,9 @@ type Result struct {
 // Outcome holds the results of a replay.
 type Outcome struct {
 	Result
-	Unseen     Result  `json:"unseen"` // of sizes that had not run before
-	Tasks      int     `json:"tasks"`
-	Fits       int     `json:"fits"`
-	NsPerEvent float64 `json:"ns_per_event"` // creation, start or end: predicting, learning, scoring
-	Level      float64 `json:"level"`        // share that the intervals promise to hold
+	Unseen Result  `json:"unseen"` // of sizes that had not run before
+	Tasks  int     `json:"tasks"`
+	Level  float64 `json:"level"` // share that the intervals promise to hold
 	// Baselines are the results of simple rules on the same runs.
 	Baselines map[string]*Result `json:"baselines"`
 }
@@ -79,8 +75,6 @@ func Run(ctx context.Context, logs []*Table, o Options) (*Outcome, error) {
 		o.Progress = func(int) {}
 	}
 	r, s := &Outcome{}, &scores{}
-	var busy time.Duration
-	events := 0
 	for rank, t := range logs {
 		if t.Len() == 0 {
 			return nil, fmt.Errorf("%s: %w", t.Name, ErrNoRuns)
@@ -93,16 +87,11 @@ func Run(ctx context.Context, logs []*Table, o Options) (*Outcome, error) {
 			Clock: func() (ticks, ns uint64) { return 1, 1 }, Symbol: f.symbol, OnRun: func(token uint64, p perfmodel.Prediction, _ task.Run) { predicted[token-1] = p.Prediction },
 		})
 		before := r.Tasks
-		started := o.Now()
-		err := f.play(ctx, online, func(done int) { o.Progress(before + done/int(kinds)) })
-		busy += o.Now().Sub(started)
-		if err != nil {
+		if err := f.play(ctx, online, func(done int) { o.Progress(before + done/int(kinds)) }); err != nil {
 			return nil, err
 		}
 		s.score(f, predicted, o)
-		events += len(f.events)
 		r.Tasks += t.Len()
-		r.Fits += online.Close().Fits
 	}
 	if s.all.Count() == 0 {
 		scored := ""
@@ -119,9 +108,8 @@ func Run(ctx context.Context, logs []*Table, o Options) (*Outcome, error) {
 		one.Model = baselineLabels[i]
 		r.Baselines[key] = &one
 	}
-	r.Model = cmp.Or(o.Model.Serve, perfmodel.Auto)
+	r.Model = cmp.Or(o.Model, perfmodel.Auto)
 	r.Level = interval.Level
-	r.NsPerEvent = float64(busy.Nanoseconds()) / float64(events)
 	return r, nil
 }
 

@@ -123,7 +123,7 @@ type logFile struct {
 func New(o Options) *Session {
 	s := &Session{options: o, model: o.Model, byEntry: map[uint64]*function{}, bodies: map[body]*function{}, byName: map[string]*function{}, placeNames: map[uint64]string{}, patchedLoads: map[int]float64{}}
 	if s.model == nil {
-		s.model = perfmodel.New(perfmodel.Options{})
+		s.model = perfmodel.New(perfmodel.Auto)
 	}
 	s.tracker = task.NewTracker[TaskState]((*observer)(s), &s.clock)
 	s.clock.Show(o.Clock())
@@ -295,10 +295,9 @@ func (s *Session) iterationLines() {
 func (s *Session) summary() *summary.Summary {
 	ticks, _ := s.options.Clock()
 	out := &summary.Summary{
-		Rank: s.options.Rank, Ranks: s.options.Ranks, Dialect: s.options.Dialect.String(), Balance: string(s.options.Config.Balance),
+		Rank: s.options.Rank, Ranks: s.options.Ranks, Dialect: s.options.Dialect.String(),
 		RunSeconds: s.clock.Seconds(ticks), Iterations: s.rounds, Counts: s.tracker.Counts(),
-		TooShort: s.tooShort, Functions: len(s.order), Fits: s.model.Fits(),
-		ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.bodySeconds, Warnings: slices.Clone(s.warnings),
+		TooShort: s.tooShort, ToolCPUSeconds: s.cpu.Seconds(), TaskSeconds: s.bodySeconds, Warnings: slices.Clone(s.warnings),
 	}
 	s.addGraph(out)
 	out.Times = s.times()

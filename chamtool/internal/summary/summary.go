@@ -21,7 +21,6 @@ type Summary struct {
 	Rank       int     `json:"rank"`
 	Ranks      int     `json:"ranks"`
 	Dialect    string  `json:"dialect"`
-	Balance    string  `json:"balance"` // how the tool was to move tasks: off or proactive
 	Program    string  `json:"program"` // name of its file
 	Host       string  `json:"host"`
 	Began      string  `json:"began"`           // RFC 3339
@@ -36,8 +35,6 @@ type Summary struct {
 	task.Counts
 
 	TooShort  int     `json:"too_short"` // runs that began and ended at one reading of the clock: neither learned from nor scored
-	Functions int     `json:"functions"`
-	Fits      int     `json:"fits"`
 	Predicted int     `json:"predicted"`
 	MAPE      *Figure `json:"mape_percent"`
 	MedianAPE *Figure `json:"median_ape_percent"`

@@ -150,8 +150,8 @@ func TestFullDisk(t *testing.T) {
 			failures++
 		}
 	}
-	if failures != 1 || w.Err() == nil || w.Lost() == 0 || w.Lost() >= 10 {
-		t.Errorf("%d failures, %d lost, error %v", failures, w.Lost(), w.Err())
+	if failures != 1 || w.failed == nil || w.Lost() == 0 || w.Lost() >= 10 {
+		t.Errorf("%d failures, %d lost, error %v", failures, w.Lost(), w.failed)
 	}
 }
 

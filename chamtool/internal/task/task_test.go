@@ -85,7 +85,7 @@ func TestOneTask(t *testing.T) {
 	if !ok || r.Core != 1 || !near(r.Seconds, 7e-9) || !near(r.QueueSeconds, 3e-9) || !near(r.StartSeconds, 13e-9) || h.entries[1] != 0xabc {
 		t.Errorf("%+v", r)
 	}
-	if c := tracker.Counts(); c.Created != 1 || c.Started != 2 || c.Ended != 2 || c.Incomplete != 1 || tracker.Open() != 0 {
+	if c := tracker.Counts(); c.Created != 1 || c.Started != 2 || c.Ended != 2 || c.Incomplete != 1 || tracker.tasks.n != 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -132,7 +132,7 @@ func TestHalves(t *testing.T) {
 	s.push(0, event.Arrive, event.Remote, 5, 7, 8)
 	s.run(0, 0, 5, s.now)
 	tracker.Drain(ringtest.List(s.rings...), math.MaxUint64)
-	if c := tracker.Counts(); c.Incomplete != 3 || c.Remote != 1 || c.Ended != 4 || len(h.ended) != 2 || tracker.Open() != 0 {
+	if c := tracker.Counts(); c.Incomplete != 3 || c.Remote != 1 || c.Ended != 4 || len(h.ended) != 2 || tracker.tasks.n != 0 {
 		t.Errorf("%+v, ended %v", c, h.ended)
 	}
 	if r := h.ended[5]; r.QueueSeconds >= 0 || h.entries[5] != 7 {
@@ -243,8 +243,8 @@ func TestRandomPrograms(t *testing.T) {
 				t.Fatalf("task %d: %+v, want %+v", token, r, *w)
 			}
 		}
-		if c := tracker.Counts(); c.Incomplete != 0 || c.Dropped != 0 || tracker.Open() != open || h.created != len(want) {
-			t.Fatalf("%+v, %d open, want %d", c, tracker.Open(), open)
+		if c := tracker.Counts(); c.Incomplete != 0 || c.Dropped != 0 || tracker.tasks.n != open || h.created != len(want) {
+			t.Fatalf("%+v, %d open, want %d", c, tracker.tasks.n, open)
 		}
 	})
 }
@@ -310,8 +310,8 @@ func TestOpenedTasks(t *testing.T) {
 	put(rings[0], event.Run, ringtest.Place(0, 0), 7100, 102, 7200)
 	put(rings[0], event.Run, ringtest.Place(0, 0), 7300, 103, 7400) // its Begin was dropped
 	tracker.Drain(ringtest.List(rings...), math.MaxUint64)
-	if c := tracker.Counts(); c.Created != 3 || c.Started != 2 || c.Ended != 3 || c.Incomplete != 1 || tracker.Open() != 0 {
-		t.Errorf("%+v, %d open", c, tracker.Open())
+	if c := tracker.Counts(); c.Created != 3 || c.Started != 2 || c.Ended != 3 || c.Incomplete != 1 || tracker.tasks.n != 0 {
+		t.Errorf("%+v, %d open", c, tracker.tasks.n)
 	}
 	if want := "102@5 1 100ns, 100@4 3 6000ns"; strings.Join(o.runs, ", ") != want {
 		t.Errorf("%q, want %q", o.runs, want)

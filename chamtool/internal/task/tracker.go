@@ -120,9 +120,6 @@ func NewTracker[M any](o Observer[M], clock *Clock) *Tracker[M] {
 	return &Tracker[M]{observer: o, clock: clock, tasks: open[M]{blocks: map[uint64]*block[M]{}}, announced: map[uint64]announcements{}}
 }
 
-// Open returns the number of tasks that were created and have not ended.
-func (t *Tracker[M]) Open() int { return t.tasks.n }
-
 // Task returns the task of a token, or nil where it has ended or is unknown.
 func (t *Tracker[M]) Task(token uint64) *Task[M] { return t.tasks.get(token) }
 

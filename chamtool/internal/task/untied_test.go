@@ -132,8 +132,8 @@ func TestCancelled(t *testing.T) {
 	p.end(1, 0, 1110, 1150, 3)
 	tracker, _ := newTracked()
 	tracker.Drain(ringtest.List(p.rings...), math.MaxUint64)
-	if c := tracker.Counts(); c.Created != 3 || c.Cancelled != 1 || c.Ended != 2 || tracker.Open() != 0 {
-		t.Errorf("%+v, %d open", c, tracker.Open())
+	if c := tracker.Counts(); c.Created != 3 || c.Cancelled != 1 || c.Ended != 2 || tracker.tasks.n != 0 {
+		t.Errorf("%+v, %d open", c, tracker.tasks.n)
 	}
 }
 

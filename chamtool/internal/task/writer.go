@@ -141,9 +141,6 @@ func (w *Writer) write(n int) {
 // Lost returns the number of rows that could not be written.
 func (w *Writer) Lost() int { return w.lost }
 
-// Err returns the error that ended the writing, or nil.
-func (w *Writer) Err() error { return w.failed }
-
 // EntryText returns an entry's name as the CSV layout holds it.
 func EntryText(name string) []byte {
 	if strings.ContainsAny(name, ",\"\r\n") {
