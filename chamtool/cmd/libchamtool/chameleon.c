@@ -110,27 +110,6 @@ static void on_sync_region(int type, int status, tool_data *thread, const void *
 
 // ---- decisions for the communication thread ---------------------
 
-// question holds a question to Go for the service thread, and the answer n or seconds.
-struct question {
-    enum { ASK_LOAD, ASK_MOVES, ASK_SECONDS, ASK_TRAIN, ASK_PREDICT, ASK_TASKS_PER_RANK } what;
-    uint64_t *words, token;
-    const int32_t *loads;
-    int32_t local, stolen, *chosen, *ranks, iteration, mode, room, n;
-    double *values, seconds;
-};
-
-static void ask_go(void *p) {
-    struct question *q = p;
-    switch (q->what) {
-    case ASK_LOAD: q->n = chamtool_go_load(q->words, q->local, q->stolen); break;
-    case ASK_MOVES: q->n = chamtool_go_select((int32_t *)q->loads, q->words, q->local, q->chosen, q->ranks); break;
-    case ASK_SECONDS: q->seconds = chamtool_go_seconds(q->token); break;
-    case ASK_TRAIN: q->n = chamtool_go_train(q->iteration, q->mode); break;
-    case ASK_PREDICT: q->n = chamtool_go_predict(q->iteration, q->mode, q->values, q->room); break;
-    case ASK_TASKS_PER_RANK: q->n = chamtool_go_tasks_per_rank(q->iteration); break;
-    }
-}
-
 // task_words appends what the tool keeps with each task: the token of one of
 // our own, the predicted seconds of one that came. 0 where the library does not
 // know the task any more.
@@ -175,13 +154,11 @@ static int32_t on_local_load(int32_t *local, int32_t local_n, int32_t *copies, i
     uint64_t *words = on() ? malloc(sizeof *words * (size_t)(load + 1)) : NULL;
     if (!words) return load;
     task_words(task_words(words, local, local_n), stolen, stolen_n);
-    int32_t tasks = load;
-    struct question q = {ASK_LOAD, .words = words, .local = local_n, .stolen = stolen_n};
-    call_service(ask_go, &q);
-    load = q.n;
+    struct question q = {ASK_LOAD, .words = words, .local = local_n, .stolen = stolen_n, .n = load};
+    call_service(chamtool_go_answer, &q);
     free(words);
-    if (tasks > 0) last_answers.loaded = now, last_answers.each = (double)load / tasks;
-    return load;
+    if (load > 0) last_answers.loaded = now, last_answers.each = (double)q.n / load;
+    return q.n;
 }
 
 static struct migration *on_migration(const int32_t *load, int32_t *tasks, int32_t local, int32_t stolen, int32_t *n) {
@@ -194,7 +171,7 @@ static struct migration *on_migration(const int32_t *load, int32_t *tasks, int32
     if (moves && chosen && words) {
         task_words(words, tasks, local);
         struct question q = {ASK_MOVES, .loads = load, .words = words, .local = local, .chosen = chosen, .ranks = chosen + local};
-        call_service(ask_go, &q);
+        call_service(chamtool_go_answer, &q);
         *n = q.n;
         for (int32_t i = 0; i < *n; i++) moves[i] = (struct migration){tasks[chosen[i]], chosen[local + i]};
     }
@@ -215,7 +192,7 @@ static void *on_encode(void *task, tool_data *data, int32_t *size) {
     if (!seconds) return NULL;
     struct question q = {ASK_SECONDS, .token = data ? get_token(data) : 0};
     if (on() && data) push(EVENT_GIVE, 0, 0, ticks(), get_token(data), 0);
-    if (on() && data && tool.settings.balance) call_service(ask_go, &q);
+    if (on() && data && tool.settings.balance) call_service(chamtool_go_answer, &q);
     *seconds = q.seconds;
     *size = sizeof *seconds;
     return seconds;
@@ -251,11 +228,12 @@ static void on_patched_create(void *task, const struct vector *sizes, double que
 }
 
 static struct vector on_patched_predict(int32_t iteration, int mode) {
+    (void)iteration;
     struct vector none = {NULL, NULL, NULL};
     double *values = on() ? allocate_for_host(MOST_VALUES * sizeof *values) : NULL;
     if (!values) return none;
-    struct question q = {ASK_PREDICT, .iteration = iteration, .mode = mode, .values = values, .room = MOST_VALUES};
-    call_service(ask_go, &q);
+    struct question q = {ASK_PREDICT, .mode = mode, .values = values, .room = MOST_VALUES};
+    call_service(chamtool_go_answer, &q);
     return (struct vector){values, values + (q.n > 0 ? q.n : 0), values + MOST_VALUES};
 }
 
@@ -271,14 +249,16 @@ static void on_iteration_load(int32_t iteration, int32_t thread, double load) {
 }
 
 static _Bool on_train(int32_t iteration, int mode) {
-    struct question q = {ASK_TRAIN, .iteration = iteration, .mode = mode};
-    if (on()) call_service(ask_go, &q);
+    (void)iteration;
+    struct question q = {ASK_TRAIN, .mode = mode};
+    if (on()) call_service(chamtool_go_answer, &q);
     return q.n != 0;
 }
 
 static int on_tasks_per_rank(int32_t iteration) {
-    struct question q = {ASK_TASKS_PER_RANK, .iteration = iteration};
-    if (on()) call_service(ask_go, &q);
+    (void)iteration;
+    struct question q = {ASK_TASKS_PER_RANK};
+    if (on()) call_service(chamtool_go_answer, &q);
     return q.n;
 }
 

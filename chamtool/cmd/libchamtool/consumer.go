@@ -67,13 +67,6 @@ var running atomic.Pointer[consumer]
 // disable switches the C side off. It may be called twice.
 func disable() { C.chamtool_disable() }
 
-func ranks() int {
-	if c := running.Load(); c != nil {
-		return c.ranks
-	}
-	return 0
-}
-
 // start reads the environment and begins to consume. It reports whether the
 // tool is to be kept.
 func start(process, settings unsafe.Pointer) bool {

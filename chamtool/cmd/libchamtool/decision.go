@@ -1,9 +1,13 @@
 package main
 
+// #include "tool.h"
+import "C"
+
 import (
 	"math"
 	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/foretime/foretime/chamtool/internal/balance"
 )
@@ -20,13 +24,34 @@ func toLoad(seconds float64) int {
 	return int(math.Min(math.Max(seconds*microseconds, 0), math.MaxInt32))
 }
 
+// answer answers a question of the library.
+func (c *consumer) answer(question unsafe.Pointer) {
+	q := (*C.struct_question)(question)
+	words := unsafe.Slice((*uint64)(unsafe.Pointer(q.words)), int(q.local+q.stolen))
+	switch q.what {
+	case C.ASK_LOAD:
+		q.n = C.int32_t(c.loadOf(words[:q.local], words[q.local:]))
+	case C.ASK_MOVES:
+		q.n = C.int32_t(c.choose(ints(q.loads, c.ranks), words, ints(q.chosen, len(words)), ints(q.ranks, len(words))))
+	case C.ASK_SECONDS:
+		q.seconds = C.double(c.session.Seconds([]uint64{uint64(q.token)})[0])
+	case C.ASK_TRAIN: // once, when TIME2TRAIN iterations have ended; the models learn all the time
+		if q.mode == taskByTask || len(c.session.Loads()) >= 2 {
+			q.n = 1
+		}
+	case C.ASK_PREDICT:
+		q.n = C.int32_t(c.predict(int(q.mode), unsafe.Slice((*float64)(unsafe.Pointer(q.values)), int(q.room))))
+	case C.ASK_TASKS_PER_RANK:
+		q.n = C.int32_t(c.tasksPerRank())
+	}
+}
+
+// ints returns C's array as a slice; it is C's memory.
+func ints(p *C.int32_t, n int) []int32 { return unsafe.Slice((*int32)(unsafe.Pointer(p)), n) }
+
 // loadOf returns the predicted microseconds of the queued tasks; those that came
 // carry their seconds with them.
-func loadOf(own, came []uint64) int {
-	c := running.Load()
-	if c == nil {
-		return len(own) + len(came)
-	}
+func (c *consumer) loadOf(own, came []uint64) int {
 	sum := 0.0
 	for _, s := range c.session.Seconds(own) {
 		sum += s
@@ -39,14 +64,6 @@ func loadOf(own, came []uint64) int {
 		sum += s
 	}
 	return toLoad(sum)
-}
-
-func secondsOf(token uint64) float64 {
-	c := running.Load()
-	if c == nil {
-		return 0
-	}
-	return c.session.Seconds([]uint64{token})[0]
 }
 
 // decisions holds the state that this rank keeps between two decisions.
@@ -70,9 +87,8 @@ func (c *consumer) transfers(load []int32, now float64) []balance.Transfer {
 }
 
 // choose writes the tasks to give away, as indexes of tokens, and the ranks that get them.
-func choose(load []int32, tokens []uint64, chosen, to []int32) int {
-	c := running.Load()
-	if c == nil || c.rank >= len(load) {
+func (c *consumer) choose(load []int32, tokens []uint64, chosen, to []int32) int {
+	if c.rank >= len(load) {
 		return 0
 	}
 	c.decisions.mu.Lock()
@@ -87,13 +103,6 @@ func choose(load []int32, tokens []uint64, chosen, to []int32) int {
 	return len(moves)
 }
 
-// train answers once, when the library has seen as many iterations as its own
-// TIME2TRAIN says. The models learn all the time, so there is nothing to do but look.
-func train(iteration, mode int) bool {
-	c := running.Load()
-	return c != nil && (mode == taskByTask || len(c.session.Loads()) >= 2)
-}
-
 // The modes of the patched library's prediction.
 const (
 	nextIteration = 1
@@ -103,11 +112,7 @@ const (
 
 // predict fills in what the mode asks for: the next load, the loads of all
 // iterations, or the seconds of each local task.
-func predict(iteration, mode int, values []float64) int {
-	c := running.Load()
-	if c == nil {
-		return 0
-	}
+func (c *consumer) predict(mode int, values []float64) int {
 	switch mode {
 	case nextIteration:
 		return copy(values, c.session.Forecast(1))
@@ -126,11 +131,7 @@ func predict(iteration, mode int, values []float64) int {
 
 // tasksPerRank returns this rank's number in TASKS_PER_RANK, or the number of tasks that it
 // created in an iteration so far.
-func tasksPerRank(int) int {
-	c := running.Load()
-	if c == nil {
-		return 0
-	}
+func (c *consumer) tasksPerRank() int {
 	if c.rank < len(c.config.TasksPerRank) {
 		return c.config.TasksPerRank[c.rank]
 	}

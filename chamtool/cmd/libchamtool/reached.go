@@ -7,10 +7,5 @@ package main
 func init() {
 	chamtool_go_start(nil, nil)
 	chamtool_go_stop()
-	chamtool_go_load(nil, 0, 0)
-	chamtool_go_select(nil, nil, 0, nil, nil)
-	chamtool_go_seconds(0)
-	chamtool_go_train(0, 0)
-	chamtool_go_predict(0, 0, nil, 0)
-	chamtool_go_tasks_per_rank(0)
+	chamtool_go_answer(nil)
 }

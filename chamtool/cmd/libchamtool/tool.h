@@ -200,16 +200,20 @@ void chamtool_ended(void);                       // what was to be written then 
 uint64_t chamtool_unplaced(void);                // events lost for want of a ring
 int chamtool_graph(struct graph *g);             // 0 without tasks
 
-// Functions of Go that the service thread calls. Each returns
-// a value that the library can live with where it fails.
+// question is one of the Chameleon library for Go. The answer, n or seconds, holds before what the
+// library can live with if there is none.
+struct question {
+    enum { ASK_LOAD, ASK_MOVES, ASK_SECONDS, ASK_TRAIN, ASK_PREDICT, ASK_TASKS_PER_RANK } what;
+    uint64_t *words, token;
+    const int32_t *loads;
+    int32_t local, stolen, *chosen, *ranks, mode, room, n;
+    double *values, seconds;
+};
+
+// Functions of Go that the service thread calls.
 void chamtool_go_wait(void); // returns when Go has started
 int chamtool_go_start(struct process *p, struct settings *s); // 0 declines
 void chamtool_go_stop(void);
-int32_t chamtool_go_load(uint64_t *words, int32_t local, int32_t stolen);
-int32_t chamtool_go_select(int32_t *load, uint64_t *tokens, int32_t local, int32_t *chosen, int32_t *ranks);
-double chamtool_go_seconds(uint64_t token);
-int chamtool_go_train(int32_t iteration, int32_t mode);
-int32_t chamtool_go_predict(int32_t iteration, int32_t mode, double *values, int32_t room);
-int32_t chamtool_go_tasks_per_rank(int32_t iteration);
+void chamtool_go_answer(void *question);
 
 #endif

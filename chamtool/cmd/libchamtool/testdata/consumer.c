@@ -61,20 +61,10 @@ void chamtool_go_stop(void) {
 
 void chamtool_go_wait(void) {}
 
-int32_t chamtool_go_load(uint64_t *words, int32_t local, int32_t stolen) {
+void chamtool_go_answer(void *question) {
+    struct question *q = question;
     uint64_t sum = 0;
-    for (int32_t i = 0; i < local + stolen; i++) sum ^= words[i];
-    return (int32_t)(sum & 0xffff);
+    for (int32_t i = 0; q->what == ASK_LOAD && i < q->local + q->stolen; i++) sum ^= q->words[i];
+    q->n = (int32_t)(sum & 0xffff);
+    q->seconds = (double)q->token;
 }
-
-void chamtool_go_offload(int32_t *counts, int32_t *load, int32_t local) { (void)counts, (void)load, (void)local; }
-
-int32_t chamtool_go_select(int32_t *load, uint64_t *tokens, int32_t local, int32_t *chosen, int32_t *ranks) {
-    (void)load, (void)tokens, (void)local, (void)chosen, (void)ranks;
-    return 0;
-}
-
-double chamtool_go_seconds(uint64_t token) { return (double)token; }
-int chamtool_go_train(int32_t iteration, int32_t mode) { return (void)iteration, (void)mode, 0; }
-int32_t chamtool_go_predict(int32_t iteration, int32_t mode, double *values, int32_t room) { return (void)iteration, (void)mode, (void)values, (void)room, 0; }
-int32_t chamtool_go_tasks_per_rank(int32_t iteration) { return (void)iteration, 0; }
