@@ -86,7 +86,7 @@ func start(process, settings unsafe.Pointer) bool {
 	if c.dialect == event.OpenMP {
 		s.ring_slots *= 4 // its tasks are short, and take twice the slots
 	}
-	if cfg.Balance == config.BalanceProactive {
+	if cfg.Balance {
 		s.balance = 1
 	}
 	if err := c.place(); err != nil {
@@ -106,7 +106,7 @@ func start(process, settings unsafe.Pointer) bool {
 		Config: cfg, Model: model, Rank: c.rank, Ranks: c.ranks, Dialect: c.dialect,
 		Rings: c.attach, Clock: clock, CPUTime: threadCPU, Symbol: c.symbol, Body: c.body, Times: times, Graph: graph, Create: c.create,
 	})
-	for _, w := range c.session.Warnings() {
+	for _, w := range c.session.Summary().Warnings {
 		c.say("%s", w)
 	}
 	for _, w := range warnings {
@@ -151,7 +151,7 @@ func (c *consumer) say(format string, args ...any) {
 func (c *consumer) printSettings() {
 	var b strings.Builder
 	fmt.Fprintf(&b, "chamtool: rank %d of %d, %s interface\n", c.rank, c.ranks, c.dialect)
-	for _, s := range c.config.Effective() {
+	for _, s := range c.config.Effective {
 		source := "default"
 		if s.Given {
 			source = "environment"

@@ -32,7 +32,7 @@ const leastElapsed = 200 * time.Millisecond
 
 // others returns the processors of the machine and the mean number of them that other programs
 // kept busy until later; 0 and nil if unknown, as after a short time.
-func (l machineLoad) others(later machineLoad) (online int, busy *summary.Figure) {
+func (l machineLoad) others(later machineLoad) (online int, busy *float64) {
 	elapsed := later.at.Sub(l.at)
 	if l.err != nil || later.err != nil || elapsed < leastElapsed {
 		return 0, nil

@@ -77,7 +77,7 @@ func examine(root fs.FS, tool string) []finding {
 	for _, w := range append(warnings, config.Unknown(os.Environ())...) {
 		found = append(found, finding{"configuration", "warn", w.Error()})
 	}
-	for _, s := range cfg.Effective() {
+	for _, s := range cfg.Effective {
 		if s.Given {
 			found = append(found, finding{"configuration", "ok", s.Name + "=" + s.Value})
 		}

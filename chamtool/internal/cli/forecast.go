@@ -73,7 +73,7 @@ func printForecasts(p *cli.Page, ranks []rankForecast) {
 	t = p.Table("file", "forecast by", "MAPE (%)", "median (%)", "in interval")
 	for _, r := range ranks {
 		for _, rule := range r.Rules {
-			t.Add(r.File, rule.Name, number(rule.MAPE), number(rule.MedianAPE), number(rule.Coverage))
+			t.Add(r.File, rule.Name, rule.MAPE, rule.MedianAPE, rule.Coverage)
 		}
 	}
 	p.Line("The interval holds nine loads of ten, by the errors of earlier forecasts. It needs 25 loads.")

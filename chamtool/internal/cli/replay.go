@@ -14,7 +14,6 @@ import (
 
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 	"github.com/foretime/foretime/chamtool/internal/replay"
-	"github.com/foretime/foretime/chamtool/internal/summary"
 	"github.com/foretime/foretime/chamtool/internal/task"
 	"github.com/foretime/foretime/shared/chart"
 	"github.com/foretime/foretime/shared/cli"
@@ -146,22 +145,19 @@ func printReplay(p *cli.Page, r *replay.Outcome) {
 	t.Add("not scored", r.Train, "rows")
 	t.Add("predicted", r.Test, "rows")
 	t.Add("model", r.Model, "")
-	t.Add("MAE", number(r.MAE), "s")
-	t.Add("MAPE", number(r.MAPE), "%")
-	t.Add("median APE", number(r.MedianAPE), "%")
-	t.Add("WAPE", number(r.WAPE), "%")
-	t.Add("R2", number(r.R2), "")
-	t.Add("in the 90 % interval", number(r.Coverage), "")
+	t.Add("MAE", r.MAE, "s")
+	t.Add("MAPE", r.MAPE, "%")
+	t.Add("median APE", r.MedianAPE, "%")
+	t.Add("WAPE", r.WAPE, "%")
+	t.Add("R2", r.R2, "")
+	t.Add("in the 90 % interval", r.Coverage, "")
 	t.Add("unseen sizes", r.Unseen.Test, "rows")
-	t.Add("MAPE, unseen sizes", number(r.Unseen.MAPE), "%")
+	t.Add("MAPE, unseen sizes", r.Unseen.MAPE, "%")
 	t = p.Table("predicted by", "MAPE (%)", "median (%)", "WAPE (%)")
-	t.Add(r.Model, number(r.MAPE), number(r.MedianAPE), number(r.WAPE))
+	t.Add(r.Model, r.MAPE, r.MedianAPE, r.WAPE)
 	for _, key := range slices.Sorted(maps.Keys(r.Baselines)) {
 		b := r.Baselines[key]
-		t.Add(b.Model, number(b.MAPE), number(b.MedianAPE), number(b.WAPE))
+		t.Add(b.Model, b.MAPE, b.MedianAPE, b.WAPE)
 	}
 	p.Line("The simple rules know the same past runs, of equal sizes if there are any and else of the function.")
 }
-
-// number returns a figure as tables print it.
-func number(f *summary.Figure) *float64 { return (*float64)(f) }

@@ -15,15 +15,6 @@ import (
 // ErrValue is matched by the warnings about values that could not be used.
 var ErrValue = errors.New("unusable value")
 
-// Balance says how the tool moves tasks.
-type Balance string
-
-// How the tool moves tasks.
-const (
-	BalanceOff       Balance = "off"       // it only watches
-	BalanceProactive Balance = "proactive" // tasks by name, from the offload table
-)
-
 // Calibrate says what happens to the models that are kept between runs.
 type Calibrate int
 
@@ -44,12 +35,11 @@ type Config struct {
 	FirstFitRounds int    // iterations
 	Home           string // "" keeps no models
 	Calibrate      Calibrate
-	Balance        Balance
-	MovesAtOnce    int   // tasks that the library sends to one rank at a time
-	Iterations     int   // patched library: EST_NUM_ITERS
-	TasksPerRank   []int // patched library: TASKS_PER_RANK
-
-	effective []Setting
+	Balance        bool      // the tool moves tasks, from the offload table
+	MovesAtOnce    int       // tasks that the library sends to one rank at a time
+	Iterations     int       // patched library: EST_NUM_ITERS
+	TasksPerRank   []int     // patched library: TASKS_PER_RANK
+	Effective      []Setting // every variable with the value in force, in the order of [Variables]
 }
 
 // Setting is one variable as it came out.
@@ -66,10 +56,6 @@ type Variable struct {
 	Help    string
 	set     func(string) error
 }
-
-// Effective lists every variable with the value in force, in the order of
-// [Variables].
-func (c *Config) Effective() []Setting { return c.effective }
 
 // StorePath returns the path of this host's kept models, "" if none are kept.
 func (c *Config) StorePath() string {
@@ -92,7 +78,7 @@ func Read(lookup func(name string) (string, bool)) (*Config, []error) {
 		value, given := lookup(v.Name)
 		if given = given && strings.TrimSpace(value) != ""; given {
 			if err := v.set(strings.TrimSpace(value)); err != nil {
-				warnings = append(warnings, fmt.Errorf("%s=%q: %w: %w; using %q", v.Name, clip(value), ErrValue, err, v.Default))
+				warnings = append(warnings, fmt.Errorf("%s=%.60q: %w: %w; using %q", v.Name, value, ErrValue, err, v.Default))
 				given = false
 			}
 		}
@@ -102,11 +88,11 @@ func Read(lookup func(name string) (string, bool)) (*Config, []error) {
 				panic(fmt.Sprintf("config: default of %s: %v", v.Name, err))
 			}
 		}
-		c.effective = append(c.effective, Setting{v, value, given})
+		c.Effective = append(c.Effective, Setting{v, value, given})
 	}
 	inForce := map[string]string{"CHAMTOOL_HOME": c.Home, "CHAMTOOL_LOG_DIR": c.LogDir}
-	for i := range c.effective {
-		s := &c.effective[i]
+	for i := range c.Effective {
+		s := &c.Effective[i]
 		s.Value = cmp.Or(s.Value, inForce[s.Name])
 	}
 	return c, warnings
@@ -123,7 +109,7 @@ func Unknown(environment []string) []error {
 	for _, entry := range environment {
 		name, _, _ := strings.Cut(entry, "=")
 		if strings.HasPrefix(name, "CHAMTOOL_") && !known[name] {
-			warnings = append(warnings, fmt.Errorf("%s: %w: unknown variable", clip(name), ErrValue))
+			warnings = append(warnings, fmt.Errorf("%.60s: %w: unknown variable", name, ErrValue))
 		}
 	}
 	slices.SortFunc(warnings, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
@@ -210,12 +196,10 @@ func (c *Config) formats(s string) error {
 }
 
 func (c *Config) balance(s string) error {
-	switch b := Balance(s); b {
-	case BalanceOff, BalanceProactive:
-		c.Balance = b
-		return nil
+	if c.Balance = s == "proactive"; !c.Balance && s != "off" {
+		return errors.New("want off or proactive")
 	}
-	return errors.New("want off or proactive")
+	return nil
 }
 
 func (c *Config) counts(s string) error {
@@ -232,11 +216,4 @@ func (c *Config) counts(s string) error {
 		c.TasksPerRank = append(c.TasksPerRank, n)
 	}
 	return nil
-}
-
-func clip(s string) string {
-	if len(s) > 60 {
-		return s[:60] + "..."
-	}
-	return s
 }

@@ -20,10 +20,10 @@ func TestDefaults(t *testing.T) {
 	if len(warnings) > 0 {
 		t.Fatal(warnings)
 	}
-	if c.LogDir != "logs" || c.RingSlots != 16384 || c.Balance != BalanceOff || c.Calibrate != CalibrateAdd || !slices.Equal(c.LogFormats, []string{"csv"}) {
+	if c.LogDir != "logs" || c.RingSlots != 16384 || c.Balance || c.Calibrate != CalibrateAdd || !slices.Equal(c.LogFormats, []string{"csv"}) {
 		t.Errorf("defaults: %+v", c)
 	}
-	for _, s := range c.Effective() {
+	for _, s := range c.Effective {
 		want := cmp.Or(s.Default, map[string]string{"CHAMTOOL_HOME": "/home/u/.chamtool", "CHAMTOOL_LOG_DIR": "logs"}[s.Name])
 		if s.Given || s.Value != want || s.Help == "" {
 			t.Errorf("%+v", s)
@@ -52,9 +52,9 @@ func TestRead(t *testing.T) {
 		{"CHAMTOOL_RING_SLOTS", " 128 ", false, func(c *Config) bool { return c.RingSlots == 128 }},
 		{"CHAMTOOL_CALIBRATE", "3", true, func(c *Config) bool { return c.Calibrate == CalibrateAdd }},
 		{"CHAMTOOL_CALIBRATE", "2", false, func(c *Config) bool { return c.Calibrate == CalibrateRestart }},
-		{"CHAMTOOL_BALANCE", "yes", true, func(c *Config) bool { return c.Balance == BalanceOff }},
-		{"CHAMTOOL_BALANCE", "proactive", false, func(c *Config) bool { return c.Balance == BalanceProactive }},
-		{"CHAMTOOL_BALANCE", "", false, func(c *Config) bool { return c.Balance == BalanceOff }},
+		{"CHAMTOOL_BALANCE", "yes", true, func(c *Config) bool { return !c.Balance }},
+		{"CHAMTOOL_BALANCE", "proactive", false, func(c *Config) bool { return c.Balance }},
+		{"CHAMTOOL_BALANCE", "", false, func(c *Config) bool { return !c.Balance }},
 		{"TASKS_PER_RANK", "10, 20", false, func(c *Config) bool { return slices.Equal(c.TasksPerRank, []int{10, 20}) }},
 		{"TASKS_PER_RANK", "10,x", true, func(c *Config) bool { return c.TasksPerRank == nil }},
 		{"HOME", "/home/u", false, func(c *Config) bool { return c.StorePath() == "/home/u/.chamtool/models/"+host+".runs" }},
@@ -96,7 +96,7 @@ func TestAnyEnvironment(t *testing.T) {
 			}
 		}
 		c, _ := Read(with(values))
-		if c.RingSlots < 64 || c.RingSlots > 1<<24 || c.LogDir == "" || c.Balance == "" {
+		if c.RingSlots < 64 || c.RingSlots > 1<<24 || c.LogDir == "" {
 			t.Fatalf("%+v", c)
 		}
 	})

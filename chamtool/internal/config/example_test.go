@@ -12,6 +12,6 @@ func ExampleRead() {
 	fmt.Println(c.RingSlots, c.Balance)
 	fmt.Println(warnings[0])
 	// Output:
-	// 4096 off
+	// 4096 false
 	// CHAMTOOL_BALANCE="sideways": unusable value: want off or proactive; using "off"
 }

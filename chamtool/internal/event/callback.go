@@ -16,15 +16,7 @@ const (
 
 // String returns the dialect's name.
 func (d Dialect) String() string {
-	switch d {
-	case Upstream:
-		return "upstream"
-	case Patched:
-		return "patched"
-	case OpenMP:
-		return "openmp"
-	}
-	return "unknown"
+	return [...]string{"unknown", "upstream", "patched", "openmp"}[d]
 }
 
 // How the Chameleon library finds and starts a tool.

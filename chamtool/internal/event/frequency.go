@@ -37,7 +37,7 @@ func readSysfs(root fs.FS) (Frequencies, bool) {
 	for core, misses := 0, 0; misses < 8; core++ { // cores may be offline
 		text, err := fs.ReadFile(root, fmt.Sprintf("sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", core))
 		kilohertz, bad := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
-		if err != nil || bad != nil || !plausible(kilohertz/1000) {
+		if err != nil || bad != nil || !IsFrequency(kilohertz/1000) {
 			s = append(s, 0)
 			misses++
 			continue
@@ -70,7 +70,7 @@ func readCpuinfo(root fs.FS) (Frequencies, error) {
 			}
 		case "cpu MHz":
 			mhz, err := strconv.ParseFloat(value, 64)
-			if err != nil || core < 0 || !plausible(mhz) {
+			if err != nil || core < 0 || !IsFrequency(mhz) {
 				continue
 			}
 			for len(s) <= core {
@@ -88,5 +88,5 @@ func readCpuinfo(root fs.FS) (Frequencies, error) {
 	return s, nil
 }
 
-// plausible keeps out what no core has run at.
-func plausible(mhz float64) bool { return mhz > 1 && mhz < 20000 }
+// IsFrequency reports whether a number can be the MHz of a core.
+func IsFrequency(mhz float64) bool { return 100 <= mhz && mhz <= 10_000 }

@@ -56,11 +56,7 @@ const (
 
 // String returns the kind's name.
 func (k TimeKind) String() string {
-	names := [...]string{"none", "computing", "waiting", "MPI", "MPI alone", "serial", "lock", "ended", "unknown"}
-	if int(k) < len(names) {
-		return names[k]
-	}
-	return "unknown"
+	return [...]string{"none", "computing", "waiting", "MPI", "MPI alone", "serial", "lock", "ended", "unknown"}[k]
 }
 
 // PlaceTime is the time that a thread spent at a place in one way, struct place_time of tool.h.

@@ -17,10 +17,10 @@ type Review struct {
 
 // Rule holds the errors of one way to forecast. Percentages are in percent.
 type Rule struct {
-	Name      string          `json:"name"`
-	MAPE      *summary.Figure `json:"mape"`
-	MedianAPE *summary.Figure `json:"median_ape"`
-	Coverage  *summary.Figure `json:"coverage"` // share of the intervals that hold the load
+	Name      string   `json:"name"`
+	MAPE      *float64 `json:"mape"`
+	MedianAPE *float64 `json:"median_ape"`
+	Coverage  *float64 `json:"coverage"` // share of the intervals that hold the load
 }
 
 // NewReview forecasts each load of a series from those before, and the one that follows.

@@ -88,8 +88,8 @@ func (f *Figures) processorAdvice(j *Job) string {
 	}
 	for _, r := range f.Times.Ranks {
 		s := j.rankSummary(r.Rank)
-		if s.Others != nil && float64(*s.Others)+float64(r.Thread) > float64(s.Online) {
-			return fmt.Sprintf("the threads slept, or waited for a file, a lock of the system or a processor, of which other programs kept %.2g of %d busy", float64(*s.Others), s.Online)
+		if s.Others != nil && *s.Others+float64(r.Thread) > float64(s.Online) {
+			return fmt.Sprintf("the threads slept, or waited for a file, a lock of the system or a processor, of which other programs kept %.2g of %d busy", *s.Others, s.Online)
 		}
 		if s.Others == nil {
 			return "the threads slept, or waited for a processor, a file or a lock of the system"

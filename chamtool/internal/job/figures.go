@@ -276,8 +276,7 @@ func score(r *task.Row, to ...*summary.Errors) {
 }
 
 func predictions(e *summary.Errors) Prediction {
-	number := func(x float64) *float64 { return (*float64)(summary.NewFigure(x)) }
-	return Prediction{Predicted: e.Count(), MAPE: number(e.MAPE()), MedianAPE: number(e.MedianAPE()), Coverage: number(e.Coverage())}
+	return Prediction{Predicted: e.Count(), MAPE: summary.NewFigure(e.MAPE()), MedianAPE: summary.NewFigure(e.MedianAPE()), Coverage: summary.NewFigure(e.Coverage())}
 }
 
 // addIterations fills in the loads of the iterations over the ranks.

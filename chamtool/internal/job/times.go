@@ -200,9 +200,9 @@ func (t *Times) addTool(s *summary.Summary, threads int) {
 	if s.Callbacks == nil || !(s.CPUSeconds > 0) {
 		return
 	}
-	t.Callbacks += float64(*s.Callbacks)
+	t.Callbacks += *s.Callbacks
 	t.Tool += s.ToolCPUSeconds
-	tool := float64(*s.Callbacks)
+	tool := *s.Callbacks
 	if s.Processors > 0 && s.Processors <= threads {
 		tool += s.ToolCPUSeconds
 	}

@@ -39,15 +39,15 @@ type Options struct {
 // Result compares predictions with run times. Percentages are in percent; a figure that
 // does not exist is nil.
 type Result struct {
-	Train     int             `json:"train"` // runs that were not scored
-	Test      int             `json:"test"`  // runs that were
-	Model     string          `json:"model"`
-	MAE       *summary.Figure `json:"mae"` // seconds
-	MAPE      *summary.Figure `json:"mape"`
-	MedianAPE *summary.Figure `json:"median_ape"`
-	R2        *summary.Figure `json:"r2"`
-	WAPE      *summary.Figure `json:"wape"`     // sum of the errors over the sum of the run times
-	Coverage  *summary.Figure `json:"coverage"` // share of the runs with an interval that lie in it
+	Train     int      `json:"train"` // runs that were not scored
+	Test      int      `json:"test"`  // runs that were
+	Model     string   `json:"model"`
+	MAE       *float64 `json:"mae"` // seconds
+	MAPE      *float64 `json:"mape"`
+	MedianAPE *float64 `json:"median_ape"`
+	R2        *float64 `json:"r2"`
+	WAPE      *float64 `json:"wape"`     // sum of the errors over the sum of the run times
+	Coverage  *float64 `json:"coverage"` // share of the runs with an interval that lie in it
 }
 
 // Outcome holds the results of a replay.

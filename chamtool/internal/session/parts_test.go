@@ -255,7 +255,7 @@ func TestWarningsAreBounded(t *testing.T) {
 	for i := range 105 {
 		s.Warn(fmt.Errorf("warning %d", i))
 	}
-	if w := s.Warnings(); len(w) != 100 || w[99] != "warning 99" {
+	if w := s.Summary().Warnings; len(w) != 100 || w[99] != "warning 99" {
 		t.Errorf("%d warnings", len(w))
 	}
 }

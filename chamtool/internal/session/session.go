@@ -173,13 +173,6 @@ func (s *Session) Warn(err error) {
 	s.warn(err)
 }
 
-// Warnings returns the warnings so far.
-func (s *Session) Warnings() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.warnings)
-}
-
 // Drain takes every event that the rings hold and returns how many.
 func (s *Session) Drain() int {
 	s.mu.Lock()

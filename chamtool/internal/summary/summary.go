@@ -18,28 +18,28 @@ import (
 
 // Summary holds the counts and prediction errors of a rank's run.
 type Summary struct {
-	Rank       int     `json:"rank"`
-	Ranks      int     `json:"ranks"`
-	Dialect    string  `json:"dialect"`
-	Program    string  `json:"program"` // name of its file
-	Host       string  `json:"host"`
-	Began      string  `json:"began"`           // RFC 3339
-	Complete   bool    `json:"complete"`        // the run came to its end
-	Signal     bool    `json:"ended_by_signal"` // the tool wrote this when a signal or MPI_Abort ended the program
-	RunSeconds float64 `json:"run_seconds"`
-	Early      Early   `json:"early"`
-	Processors int     `json:"processors"`           // that the program may use; 0 if unknown
-	Online     int     `json:"processors_online"`    // of the machine; 0 if unknown
-	Others     *Figure `json:"processors_of_others"` // mean number that other programs kept busy during the run; nil if unknown
-	Iterations int     `json:"iterations"`
+	Rank       int      `json:"rank"`
+	Ranks      int      `json:"ranks"`
+	Dialect    string   `json:"dialect"`
+	Program    string   `json:"program"` // name of its file
+	Host       string   `json:"host"`
+	Began      string   `json:"began"`           // RFC 3339
+	Complete   bool     `json:"complete"`        // the run came to its end
+	Signal     bool     `json:"ended_by_signal"` // the tool wrote this when a signal or MPI_Abort ended the program
+	RunSeconds float64  `json:"run_seconds"`
+	Early      Early    `json:"early"`
+	Processors int      `json:"processors"`           // that the program may use; 0 if unknown
+	Online     int      `json:"processors_online"`    // of the machine; 0 if unknown
+	Others     *float64 `json:"processors_of_others"` // mean number that other programs kept busy during the run; nil if unknown
+	Iterations int      `json:"iterations"`
 	task.Counts
 
-	TooShort  int     `json:"too_short"` // runs that began and ended at one reading of the clock: neither learned from nor scored
-	Predicted int     `json:"predicted"`
-	MAPE      *Figure `json:"mape_percent"`
-	MedianAPE *Figure `json:"median_ape_percent"`
+	TooShort  int      `json:"too_short"` // runs that began and ended at one reading of the clock: neither learned from nor scored
+	Predicted int      `json:"predicted"`
+	MAPE      *float64 `json:"mape_percent"`
+	MedianAPE *float64 `json:"median_ape_percent"`
 
-	Callbacks      *Figure    `json:"callback_seconds"`      // of all threads; nil if the dialect does not measure them
+	Callbacks      *float64   `json:"callback_seconds"`      // of all threads; nil if the dialect does not measure them
 	StartAndEnd    float64    `json:"start_and_end_seconds"` // in which the program waited for the tool; not in RunSeconds
 	ToolCPUSeconds float64    `json:"tool_cpu_seconds"`      // reading, learning and writing; the callbacks themselves are not in it
 	CPUSeconds     float64    `json:"cpu_seconds"`           // of the whole process with the tool; 0 if unknown
@@ -183,24 +183,12 @@ func (b *Unlogged) AddTo(function string, more Tasks) {
 	b.Add(more)
 }
 
-// Figure is a number that may not exist.
-type Figure float64
-
 // NewFigure returns v, or nil where it is not a finite number.
-func NewFigure(v float64) *Figure {
+func NewFigure(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
-	f := Figure(v)
-	return &f
-}
-
-// String returns the number with three significant digits, or "none".
-func (f *Figure) String() string {
-	if f == nil {
-		return "none"
-	}
-	return fmt.Sprintf("%.3g", float64(*f))
+	return &v
 }
 
 // Score copies the figures of e.
@@ -221,7 +209,7 @@ func (s *Summary) Short() string {
 	case s.MedianAPE == nil:
 		return plural.Count(int(s.Ended), "task") + ", none predicted" + s.lacking()
 	}
-	return fmt.Sprintf("%s, %d predicted with a median error of %s %%%s", plural.Count(int(s.Ended), "task"), s.Predicted, s.MedianAPE, s.lacking())
+	return fmt.Sprintf("%s, %d predicted with a median error of %.3g %%%s", plural.Count(int(s.Ended), "task"), s.Predicted, *s.MedianAPE, s.lacking())
 }
 
 // lacking names the tasks that the log or the counts do not contain.

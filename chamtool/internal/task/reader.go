@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/shared/dataset"
 	"github.com/foretime/foretime/shared/file"
 )
@@ -134,7 +135,7 @@ func taskFormat(first []string) (Format, error) {
 	case FormatLoads:
 		return "", fmt.Errorf("%w but a table of iteration loads, which chamtool forecast reads", ErrNoTasks)
 	case "":
-		return "", fmt.Errorf("%w, nor a table of iteration loads: its first line is %q", ErrNoTasks, clip(first[0]))
+		return "", fmt.Errorf("%w, nor a table of iteration loads: its first line is %q", ErrNoTasks, first[0])
 	default:
 		return format, nil
 	}
@@ -151,7 +152,7 @@ func (l *Log) readRows(r io.Reader) error {
 			reader.Reject(reason)
 			continue
 		}
-		if row.MHz != nil && !isFrequency(*row.MHz) {
+		if row.MHz != nil && !event.IsFrequency(*row.MHz) {
 			row.MHz = nil
 		}
 		l.keep(&row)
@@ -235,9 +236,6 @@ func (l *Log) lines(r io.Reader, take func(fields []string) error) error {
 	return scanner.Err()
 }
 
-// isFrequency reports whether a number can be the MHz of a core.
-func isFrequency(mhz float64) bool { return 100 <= mhz && mhz <= 10_000 }
-
 // addTab takes "id size... MHz seconds predicted" or "load predicted".
 func (l *Log) addTab(fields []string) error {
 	if len(fields) == 2 {
@@ -253,7 +251,7 @@ func (l *Log) addTab(fields []string) error {
 	}
 	id, err := strconv.ParseUint(fields[0], 10, 64)
 	if err != nil {
-		return fmt.Errorf("%q is not a task number", clip(fields[0]))
+		return fmt.Errorf("%q is not a task number", fields[0])
 	}
 	var sizes Sizes
 	tail := len(fields) - 3
@@ -266,8 +264,8 @@ func (l *Log) addTab(fields []string) error {
 	if err := cmp.Or(badMHz, badTime, badPrediction); err != nil {
 		return err
 	}
-	if mhz != 0 && !isFrequency(mhz) {
-		return fmt.Errorf("%q is no frequency in MHz: want 100 to 10000, or 0 if it is unknown", clip(fields[tail]))
+	if mhz != 0 && !event.IsFrequency(mhz) {
+		return fmt.Errorf("%q is no frequency in MHz: want 100 to 10000, or 0 if it is unknown", fields[tail])
 	}
 	row := Row{Task: id, Flag: "local", Entry: "task", Sizes: sizes, Core: -1, Seconds: took}
 	if mhz > 0 {
@@ -283,7 +281,7 @@ func (l *Log) addTab(fields []string) error {
 func number(s, what string) (float64, error) {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-		return 0, fmt.Errorf("%s %q is not a finite number", what, clip(s))
+		return 0, fmt.Errorf("%s %q is not a finite number", what, s)
 	}
 	return x, nil
 }
@@ -291,14 +289,7 @@ func number(s, what string) (float64, error) {
 func seconds(s, what string) (float64, error) {
 	x, err := number(s, what)
 	if err == nil && x <= 0 {
-		return 0, fmt.Errorf("%s %q is not above 0", what, clip(s))
+		return 0, fmt.Errorf("%s %q is not above 0", what, s)
 	}
 	return x, err
-}
-
-func clip(s string) string {
-	if len(s) > 40 {
-		return strings.ToValidUTF8(s[:40], "") + "..."
-	}
-	return s
 }
