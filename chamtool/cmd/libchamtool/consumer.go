@@ -126,7 +126,6 @@ func start(process, settings unsafe.Pointer) bool {
 	}
 	debug.SetGCPercent(50) // memory is the program's
 	crash.Go(c.run)
-	crash.Go(c.watchFrequency)
 	return true
 }
 

@@ -91,13 +91,8 @@ static long call_mpi(mpi_function *next, const char *name, void *place, const in
         return call_mpi(&next, #function, __builtin_return_address(0), (const int *)(is_done), GIVEN); \
     }
 
-// LAST is a function that ends the program.
-#define LAST(function) \
-    EXPORT long function(WORDS) { \
-        static mpi_function next; \
-        write_pending(); \
-        return call_mpi(&next, #function, __builtin_return_address(0), NULL, GIVEN); \
-    }
+// LAST is a function that ends the program: what is pending is written before it.
+#define LAST(function) PASS(function, (write_pending(), NULL))
 
 // Of each function the names for C, for Fortran, and for Fortran's module mpi_f08.
 #define POLL(C, fortran, is_done) PASS(MPI_##C, is_done) PASS(mpi_##fortran##_, is_done) PASS(mpi_##fortran##_f08_, is_done)

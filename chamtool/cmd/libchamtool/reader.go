@@ -13,9 +13,6 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/event"
 )
 
-// The goroutines of a consumer: one that reads the rings, and one that reads the
-// core frequencies.
-
 const (
 	// checkpointEvery bounds the part of its summary that a program loses if it is ended from
 	// outside, and keepEvery that of what it learned.
@@ -40,8 +37,15 @@ func (c *consumer) run() {
 	flushed := time.Now()
 	checked := time.Now()
 	kept := time.Now()
+	var sampled time.Time
 	idle := 0
 	for {
+		if time.Since(sampled) >= frequencyEvery {
+			if sample, err := event.ReadFrequencies(os.DirFS("/")); err == nil {
+				c.session.SetFrequency(sample)
+			}
+			sampled = time.Now()
+		}
 		if c.drain() == 0 {
 			idle = min(idle+1, 4)
 		} else {
@@ -112,21 +116,4 @@ func (c *consumer) attach() []*event.Ring {
 	slices.Reverse(c.rings[known:])
 	c.last = newest
 	return c.rings
-}
-
-// watchFrequency reads the core frequencies now and then.
-func (c *consumer) watchFrequency() {
-	defer guard("reading core frequencies")
-	for {
-		sample, err := event.ReadFrequencies(os.DirFS("/"))
-		if err != nil {
-			return // a machine without frequencies will not get them
-		}
-		c.session.SetFrequency(sample)
-		select {
-		case <-c.quit:
-			return
-		case <-time.After(frequencyEvery):
-		}
-	}
 }

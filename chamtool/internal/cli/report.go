@@ -212,11 +212,15 @@ func reportTables(p *cli.Page, f job.Figures) {
 		}
 	}
 	lostTables(p, f)
-	if len(f.Functions) == 0 {
+	functionTable(p, f.Functions)
+}
+
+func functionTable(p *cli.Page, functions []job.Function) {
+	if len(functions) == 0 {
 		return
 	}
-	t = p.Table("function", "tasks", "task (s)", "share", "median (s)", "MAPE (%)")
-	for _, fn := range f.Functions {
+	t := p.Table("function", "tasks", "task (s)", "share", "median (s)", "MAPE (%)")
+	for _, fn := range functions {
 		t.Add(fn.Name, fn.Tasks, fn.Seconds, fn.Share, fn.Median, fn.MAPE)
 	}
 }

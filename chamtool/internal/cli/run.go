@@ -275,14 +275,7 @@ func firstPage(p *cli.Page, f job.Figures, wall float64, logs string) {
 		p.Line("%s: %s s, %s of the threads' time", loss.Name, cli.Text(loss.Seconds), cli.Text(loss.Share))
 		p.Line("  may help: %s", loss.Advice)
 	}
-	if len(f.Functions) == 0 {
-		p.Line("chamtool report %s shows more", logs)
-		return
-	}
-	t := p.Table("function", "tasks", "task (s)", "share", "median (s)", "MAPE (%)")
-	for _, fn := range f.Functions[:min(maxFunctions, len(f.Functions))] {
-		t.Add(fn.Name, fn.Tasks, fn.Seconds, fn.Share, fn.Median, fn.MAPE)
-	}
+	functionTable(p, f.Functions[:min(maxFunctions, len(f.Functions))])
 	p.Line("chamtool report %s shows more", logs)
 }
 

@@ -34,7 +34,6 @@ type RankRound struct {
 	Created   int     `json:"created"`
 	Executed  int     `json:"executed"`
 	Sent      int     `json:"sent_tasks"`
-	Received  int     `json:"received_tasks"`
 	longest   float64 // task
 	outside   float64 // wall time of all threads in neither tasks nor waits
 	ended     bool    // the rank's summary has it
@@ -120,9 +119,6 @@ func (r *Rank) rounds() map[int]*RankRound {
 		o.Tasks += row.Seconds
 		o.longest = max(o.longest, row.Seconds)
 		o.Executed++
-		if row.Flag != "local" {
-			o.Received++
-		}
 	}
 	if r.Summary == nil {
 		return all
@@ -138,7 +134,6 @@ func (r *Rank) rounds() map[int]*RankRound {
 			o.Tasks += b.Seconds
 			o.longest = max(o.longest, b.Longest)
 			o.Executed += b.Count
-			o.Received += b.Remote
 		}
 		o.outside = max(0, float64(r.Summary.Threads)*o.Wall-o.Tasks-o.Waiting)
 		from = max(from, told.End)

@@ -105,7 +105,7 @@ func (s *Session) log(t *task.Task[TaskState], p *perfmodel.Prediction, r *task.
 	if p.Value > 0 && !math.IsInf(p.High, 1) {
 		row.Low, row.High = &p.Low, &p.High
 	}
-	text := m.texts()
+	text := s.texts(m)
 	if text.predicted == nil || text.value != p.Value || text.low != p.Low || text.high != p.High {
 		text.value = p.Value
 		text.low = p.Low
@@ -114,7 +114,7 @@ func (s *Session) log(t *task.Task[TaskState], p *perfmodel.Prediction, r *task.
 	}
 	with := task.Texts{Entry: m.function.text, Predicted: text.predicted}
 	for i, l := range s.logs {
-		with.Sizes = text.sizes[l.layout]
+		with.Sizes = text.sizes[i]
 		if !l.w.Add(&row, &with) && i == 0 {
 			one := summary.Tasks{Count: 1, Seconds: r.Seconds, Longest: r.Seconds}
 			if t.Flag != event.Local {
@@ -140,12 +140,12 @@ func (s *Session) countUnlogged(function string, iteration int, more summary.Tas
 }
 
 // texts returns the texts of the footprint, which are made once.
-func (m *TaskState) texts() *texts {
+func (s *Session) texts(m *TaskState) *texts {
 	t, ok := m.footprint.Mark.(*texts)
 	if !ok {
 		t = &texts{}
-		for layout := range t.sizes {
-			t.sizes[layout] = task.SizesText(m.footprint.Sizes, task.Layout(layout))
+		for i, l := range s.logs {
+			t.sizes[i] = task.SizesText(m.footprint.Sizes, l.format)
 		}
 		m.footprint.Mark = t
 	}

@@ -103,7 +103,7 @@ type function struct {
 	varied variedSizes // of its tasks' integers, where the program speaks OpenMP
 }
 
-// texts holds the log's texts of a footprint: its sizes in each layout, and the last
+// texts holds the logs' texts of a footprint: its sizes in each log, and the last
 // prediction, which many runs share.
 type texts struct {
 	sizes            [2][]byte
@@ -113,7 +113,7 @@ type texts struct {
 
 type logFile struct {
 	name   string
-	layout task.Layout
+	format task.Format
 	file   io.WriteCloser
 	w      *task.Writer
 }
@@ -131,33 +131,29 @@ func New(o Options) *Session {
 		return s
 	}
 	for _, format := range o.Config.LogFormats {
-		s.open(format)
+		s.open(task.Format(format))
 	}
 	return s
 }
 
 // LogName returns the name of a rank's log in a format.
-func LogName(rank int, format string) string {
-	if format == "tab" {
+func LogName(rank int, format task.Format) string {
+	if format == task.FormatTab {
 		return fmt.Sprintf("chamtool_logfile_rank_%d.csv", rank) // the original tool's name
 	}
 	return fmt.Sprintf("chamtool_rank_%d.csv", rank)
 }
 
-func (s *Session) open(format string) {
-	layout := task.CSV
-	if format == "tab" {
-		layout = task.Tab
-	}
+func (s *Session) open(format task.Format) {
 	name := LogName(s.options.Rank, format)
 	f, err := s.options.Create(name)
 	if err != nil {
 		s.warn(fmt.Errorf("no log: %w", err))
 		return
 	}
-	w := task.NewWriter(f, layout)
+	w := task.NewWriter(f, format)
 	w.SetLimit(s.options.Config.LogMegabytes * 1_000_000)
-	s.logs = append(s.logs, &logFile{name, layout, f, w})
+	s.logs = append(s.logs, &logFile{name, format, f, w})
 }
 
 func (s *Session) warn(err error) {

@@ -214,9 +214,9 @@ func TestFormats(t *testing.T) {
 // TestLimitOfWriter takes no row once a log has its bytes.
 func TestLimitOfWriter(t *testing.T) {
 	var out counter
-	w := NewWriter(&out, CSV)
+	w := NewWriter(&out, FormatCSV)
 	row := Row{Task: 1, Flag: event.Local.String(), Entry: "f", Core: -1, Start: 1, Seconds: 0.5}
-	texts := &Texts{Entry: EntryText("f"), Sizes: SizesText(nil, CSV)}
+	texts := &Texts{Entry: EntryText("f"), Sizes: SizesText(nil, FormatCSV)}
 	if !w.Add(&row, texts) || w.Flush() != nil {
 		t.Fatal("no row")
 	}
@@ -227,7 +227,7 @@ func TestLimitOfWriter(t *testing.T) {
 	each := int(out) - first
 	for limit, want := range map[int]int{0: 50, 1: 0, first: 1, first + 1: 2, first + 10*each: 11, first + 10*each + 1: 12} {
 		out = 0
-		w := NewWriter(&out, CSV)
+		w := NewWriter(&out, FormatCSV)
 		w.SetLimit(limit)
 		rows := 0
 		for range 50 {
@@ -273,7 +273,7 @@ func TestDecimals(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	if got := string(SizesText([]int64{1, -2}, Tab)) + string(SizesText([]int64{1, -2}, CSV)); got != "1\t-21 -2" {
+	if got := string(SizesText([]int64{1, -2}, FormatTab)) + string(SizesText([]int64{1, -2}, FormatCSV)); got != "1\t-21 -2" {
 		t.Errorf("%q", got)
 	}
 }

@@ -65,7 +65,7 @@ func isTabLog(lines []string) bool {
 	var fractions, tasks, loads int
 	for _, line := range lines {
 		fields := splitFields(line)
-		one := &Log{names: map[string]string{}, sizes: map[string]Sizes{}}
+		one := &Log{sizes: map[string]Sizes{}}
 		if one.addTab(fields) != nil {
 			continue
 		}

@@ -74,7 +74,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		var want []Row
 		var out bytes.Buffer
-		w := NewWriter(&out, CSV)
+		w := NewWriter(&out, FormatCSV)
 		for range rapid.IntRange(1, 20).Draw(t, "rows") {
 			r := Row{
 				Iteration: rapid.IntRange(0, 1000).Draw(t, "iteration"), Lane: rapid.IntRange(0, 99).Draw(t, "lane"),
@@ -83,7 +83,7 @@ func TestRoundTrip(t *testing.T) {
 				MHz: frequency.Draw(t, "mhz"), Start: when.Draw(t, "start"), Queue: optional("queue"), Seconds: when.Draw(t, "seconds"),
 				Predicted: optional("predicted"),
 			}
-			w.Add(&r, &Texts{EntryText(r.Entry), SizesText(r.Sizes, CSV), PredictedText(nil, &r)})
+			w.Add(&r, &Texts{EntryText(r.Entry), SizesText(r.Sizes, FormatCSV), PredictedText(nil, &r)})
 			want = append(want, r)
 		}
 		if err := w.Flush(); err != nil {
@@ -102,9 +102,9 @@ func TestRoundTrip(t *testing.T) {
 
 func TestTabLayout(t *testing.T) {
 	var out bytes.Buffer
-	w := NewWriter(&out, Tab)
-	w.Add(&Row{Task: 7, MHz: ptr(2599.966), Seconds: 0.418714}, &Texts{Sizes: SizesText([]int64{8, 16}, Tab)})
-	w.Add(&Row{Task: 8, Seconds: 0.25, Predicted: ptr(0.125)}, &Texts{Sizes: SizesText([]int64{8, 16}, Tab)})
+	w := NewWriter(&out, FormatTab)
+	w.Add(&Row{Task: 7, MHz: ptr(2599.966), Seconds: 0.418714}, &Texts{Sizes: SizesText([]int64{8, 16}, FormatTab)})
+	w.Add(&Row{Task: 8, Seconds: 0.25, Predicted: ptr(0.125)}, &Texts{Sizes: SizesText([]int64{8, 16}, FormatTab)})
 	w.Iteration(167.927926, 0)
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func (f *full) Write(b []byte) (int, error) {
 
 // A disk that fills ends the log once, and the rest is counted.
 func TestFullDisk(t *testing.T) {
-	w := NewWriter(&full{left: 300}, CSV)
+	w := NewWriter(&full{left: 300}, FormatCSV)
 	row := &Row{Seconds: 1}
 	failures := 0
 	for range 10 {
@@ -181,7 +181,7 @@ func FuzzRead(f *testing.F) {
 }
 
 func BenchmarkAdd(b *testing.B) {
-	w := NewWriter(discard{}, CSV)
+	w := NewWriter(discard{}, FormatCSV)
 	row := &Row{Iteration: 12, Lane: 3, Flag: "local", Core: 7, MHz: ptr(2599.966), Start: 12.345678912, Queue: ptr(0.00123), Seconds: 0.000123456, Predicted: ptr(0.000125)}
 	entry, sizes := []byte("app:dgemm"), []byte("80000 80000 80000")
 	b.ReportAllocs()
@@ -196,7 +196,7 @@ func (discard) Write(b []byte) (int, error) { return len(b), nil }
 
 // Rows that were buffered when the disk was full are lost, and counted.
 func TestBufferedRowsAreLost(t *testing.T) {
-	w := NewWriter(&full{}, CSV)
+	w := NewWriter(&full{}, FormatCSV)
 	for range 5 {
 		w.Add(&Row{Seconds: 1}, &Texts{[]byte("e"), []byte("8"), nil})
 	}

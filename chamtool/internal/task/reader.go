@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unique"
 
 	"github.com/foretime/foretime/chamtool/internal/event"
 	"github.com/foretime/foretime/shared/dataset"
@@ -48,7 +49,6 @@ type Log struct {
 
 	add    func(*Row) // nil appends to Rows
 	source *source    // nil if it is another reader
-	names  map[string]string
 	sizes  map[string]Sizes
 	key    []byte
 }
@@ -102,7 +102,7 @@ func (s *source) Read(p []byte) (int, error) {
 // ReadLog reads like Scan from a reader; the name is for messages.
 func ReadLog(r io.Reader, name string, o Options) (*Log, error) {
 	format := cmp.Or(o.Format, FormatAuto)
-	l := &Log{Name: name, Format: format, add: o.Add, names: map[string]string{}, sizes: map[string]Sizes{}}
+	l := &Log{Name: name, Format: format, add: o.Add, sizes: map[string]Sizes{}}
 	l.source, _ = r.(*source)
 	whole, first, err := unpack(r)
 	if err == nil && format == FormatAuto && len(first) > 0 {
@@ -193,23 +193,13 @@ func (l *Log) keep(r *Row) {
 		l.sizes[string(l.key)] = sizes
 	}
 	r.Sizes = sizes
-	r.Flag = l.name(r.Flag)
-	r.Entry = l.name(r.Entry)
+	r.Flag = unique.Make(r.Flag).Value()
+	r.Entry = unique.Make(r.Entry).Value()
 	if n := len(l.Rows); n == cap(l.Rows) && n >= 1000 && l.source != nil && l.source.size > 0 {
 		expected := 1.02 * float64(n) * float64(l.source.size) / float64(l.source.n)
 		l.Rows = slices.Grow(l.Rows, max(n/8, int(expected)-n)) // doubling would take half as much again
 	}
 	l.Rows = append(l.Rows, *r)
-}
-
-// name returns a text of its own for equal texts.
-func (l *Log) name(s string) string {
-	known, ok := l.names[s]
-	if !ok {
-		known = strings.Clone(s)
-		l.names[known] = known
-	}
-	return known
 }
 
 // lines gives every line that is not empty to take, and records what it

@@ -7,15 +7,6 @@ import (
 	"strings"
 )
 
-// Layout is the format of a log.
-type Layout int
-
-// The layouts of task logs.
-const (
-	CSV Layout = iota // ours, with a header
-	Tab               // the original tool's: number, sizes, MHz, seconds, predicted seconds
-)
-
 // LogHeader is the first line of a log in the CSV layout.
 const LogHeader = "iteration,lane,flag,entry,sizes,core,mhz,start_seconds,queue_seconds,seconds,predicted_seconds,low_seconds,high_seconds\n"
 
@@ -23,7 +14,7 @@ const LogHeader = "iteration,lane,flag,entry,sizes,core,mhz,start_seconds,queue_
 // made for one row in some hundred nanoseconds.
 type Writer struct {
 	out          io.Writer
-	layout       Layout
+	format       Format
 	buf          []byte
 	failed       error
 	written      int // bytes
@@ -37,10 +28,10 @@ type Writer struct {
 // a multiple of the file's blocks, which the kernel takes in one piece.
 const writeBlock = 1 << 16
 
-// NewWriter returns a writer to out.
-func NewWriter(out io.Writer, layout Layout) *Writer {
-	w := &Writer{out: out, layout: layout, buf: make([]byte, 0, writeBlock+writeBlock/16)}
-	if layout == CSV {
+// NewWriter returns a writer to out in FormatCSV or FormatTab.
+func NewWriter(out io.Writer, format Format) *Writer {
+	w := &Writer{out: out, format: format, buf: make([]byte, 0, writeBlock+writeBlock/16)}
+	if format == FormatCSV {
 		w.buf = append(w.buf, LogHeader...)
 	}
 	return w
@@ -66,7 +57,7 @@ func (w *Writer) Add(r *Row, t *Texts) bool {
 		w.lost++
 		return true
 	}
-	if w.layout == CSV {
+	if w.format == FormatCSV {
 		w.csv(r, t)
 	} else {
 		w.tab(r, t.Sizes)
@@ -108,7 +99,7 @@ func (w *Writer) tab(r *Row, sizes []byte) {
 // Iteration writes the load of an iteration in the Tab layout, where those
 // lines follow the tasks; the CSV layout has none.
 func (w *Writer) Iteration(seconds, predicted float64) {
-	if w.layout != Tab || w.failed != nil {
+	if w.format != FormatTab || w.failed != nil {
 		return
 	}
 	b := appendMicro(w.buf, seconds)
@@ -157,10 +148,10 @@ func PredictedText(b []byte, r *Row) []byte {
 	return appendOptional(append(b, ','), r.High)
 }
 
-// SizesText returns a task's sizes as the layout holds them.
-func SizesText(sizes []int64, layout Layout) []byte {
+// SizesText returns a task's sizes as the format holds them.
+func SizesText(sizes []int64, format Format) []byte {
 	b := Sizes(sizes).AppendText(nil)
-	if layout == Tab {
+	if format == FormatTab {
 		for i := range b {
 			if b[i] == ' ' {
 				b[i] = '\t'
