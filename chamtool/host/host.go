@@ -32,7 +32,6 @@ type Options struct {
 type Program struct {
 	Path    string
 	Patched bool // supports the patched dialect
-	MPI     bool
 }
 
 // Build compiles the test program into dir, which may contain the result of an earlier Build
@@ -49,7 +48,7 @@ func Build(ctx context.Context, dir string, o Options) (*Program, error) {
 	if err := os.CopyFS(dir, sources); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, err
 	}
-	p := &Program{Path: filepath.Join(dir, "chamhost"), MPI: o.MPI}
+	p := &Program{Path: filepath.Join(dir, "chamhost")}
 	flags := []string{"-O2", "-g", "-Wall"}
 	if o.Sanitize != "" {
 		flags = append(flags, "-fsanitize="+o.Sanitize)

@@ -237,15 +237,11 @@ static struct vector on_patched_predict(int32_t iteration, int mode) {
     return (struct vector){values, values + (q.n > 0 ? q.n : 0), values + MOST_VALUES};
 }
 
-static uint64_t bits(double x) {
-    uint64_t b;
-    memcpy(&b, &x, sizeof b);
-    return b;
-}
-
 static void on_iteration_load(int32_t iteration, int32_t thread, double load) {
     (void)thread;
-    if (on()) push(EVENT_LOAD, 0, iteration, ticks(), 0, bits(load));
+    uint64_t bits;
+    memcpy(&bits, &load, sizeof bits);
+    if (on()) push(EVENT_LOAD, 0, iteration, ticks(), 0, bits);
 }
 
 static _Bool on_train(int32_t iteration, int mode) {

@@ -243,46 +243,46 @@ func (c *consumer) place() error {
 // file's and the symbol, or the offset in the file if it has no symbol. All ranks and all runs
 // of one program agree on it.
 func (c *consumer) symbol(place uint64) (name, build string) {
-	var file, known *C.char
 	if unloads := place >> C.UNLOADS; unloads != c.unloads {
 		clear(c.symbols)
 		c.unloads = unloads
 	}
-	var offset C.uint64_t
-	if C.chamtool_symbol(C.uint64_t(place), &file, &offset, &known) == 0 {
+	path, f, offset := c.locate(place)
+	if path == "" {
 		return "", ""
 	}
-	path := C.GoString(file)
 	base := filepath.Base(path)
-	f := c.file(path)
-	if f != nil {
-		build = f.Build
-	}
 	switch {
-	case c.dialect == event.OpenMP && f != nil:
-		return base + f.Construct(uint64(offset)), build
-	case known != nil:
-		return base + ":" + C.GoString(known), build
-	case f != nil && f.Function(uint64(offset)) != "":
-		return base + ":" + f.Function(uint64(offset)), build
+	case f == nil:
+		return fmt.Sprintf("%s+%#x", base, offset), ""
+	case c.dialect == event.OpenMP:
+		return base + f.Construct(offset), f.Build
+	case f.Function(offset) != "":
+		return base + ":" + f.Function(offset), f.Build
 	}
-	return fmt.Sprintf("%s+%#x", base, uint64(offset)), build
+	return fmt.Sprintf("%s+%#x", base, offset), f.Build
 }
 
 // body returns the name of the construct that gcc made a function of, at a place, and the build
 // of its file.
 func (c *consumer) body(place uint64) (name, build string) {
-	var file, known *C.char
-	var offset C.uint64_t
-	if C.chamtool_symbol(C.uint64_t(place), &file, &offset, &known) == 0 {
+	path, f, offset := c.locate(place)
+	if f == nil || !f.IsTaskBody(offset) {
 		return "", ""
 	}
-	path := C.GoString(file)
-	f := c.file(path)
-	if f == nil || !f.IsTaskBody(uint64(offset)) {
-		return "", ""
+	return filepath.Base(path) + f.TaskBody(offset), f.Build
+}
+
+// locate returns the path of the file that holds a place, "" if none does, its symbols, nil if it
+// cannot be read, and the offset in it.
+func (c *consumer) locate(place uint64) (path string, f *event.Symbols, offset uint64) {
+	var file *C.char
+	var at C.uint64_t
+	if C.chamtool_symbol(C.uint64_t(place), &file, &at) == 0 {
+		return "", nil, 0
 	}
-	return filepath.Base(path) + f.TaskBody(uint64(offset)), f.Build
+	path = C.GoString(file)
+	return path, c.file(path), uint64(at)
 }
 
 // file reads a loaded file once. The program itself is known to the loader by the

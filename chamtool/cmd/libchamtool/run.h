@@ -166,16 +166,16 @@ static inline void end_run(struct ring *r, int kind, int flag, uint64_t token, u
 }
 
 // push_wait reports that the thread begins to wait, or stops, within the
-// tasks that it has under way, and returns the ticks in which it had nothing to run. The end reports the time of the runs within that have no event.
+// tasks that it has under way. The end reports the time of the runs within that have no event.
 // A task's wait is only counted if the ring has little room.
-static inline uint64_t push_wait(struct ring *r, int kind, int flag, uint64_t iteration, uint64_t at) {
-    uint64_t unreported = 0, idle = 0;
+static inline void push_wait(struct ring *r, int kind, int flag, uint64_t iteration, uint64_t at) {
+    uint64_t unreported = 0;
     struct under_way *run = innermost(r);
     if (kind == EVENT_WAIT_START) {
         run->from = at, run->before[0] = run->inner, run->before[1] = run->unreported;
         run->only_counted = tool.process.dialect == DIALECT_OMPT && r->depth > 0 && (run->construct & COUNTED || !has_spare(r, 2));
     } else {
-        idle = at - run->from - (run->inner - run->before[0]);
+        uint64_t idle = at - run->from - (run->inner - run->before[0]);
         unreported = run->unreported - run->before[1];
         run->inner += idle;
         if (run->only_counted) {
@@ -186,7 +186,6 @@ static inline uint64_t push_wait(struct ring *r, int kind, int flag, uint64_t it
         }
     }
     if (!run->only_counted) push(kind, flag, (int32_t)r->shown, at, unreported, iteration);
-    return idle;
 }
 
 #endif

@@ -13,17 +13,16 @@ _Atomic uint64_t unloads;
 static struct {
     _Atomic uint64_t place;
     _Atomic int ready;
-    char *file, *symbol;
+    char *file;
     uint64_t offset;
 } symbols[1 << 12];
 
-static int look_up(uint64_t place, char **file, uint64_t *offset, char **symbol) {
+static int look_up(uint64_t place, char **file, uint64_t *offset) {
     Dl_info info;
     uint64_t address = place & ((1ull << UNLOADS) - 1);
     if (!dladdr((void *)(uintptr_t)address, &info) || !info.dli_fname) return 0;
     *file = (char *)info.dli_fname;
     *offset = address - (uint64_t)(uintptr_t)info.dli_fbase;
-    *symbol = (char *)(info.dli_saddr == (void *)(uintptr_t)address ? info.dli_sname : NULL);
     return 1;
 }
 
@@ -35,11 +34,8 @@ void note_place(uint64_t place) {
         uint64_t there = atomic_load(&symbols[i].place);
         if (there == place) return;
         if (there || !atomic_compare_exchange_strong(&symbols[i].place, &there, place)) continue;
-        char *file = NULL, *symbol = NULL;
-        if (look_up(place, &file, &symbols[i].offset, &symbol)) {
-            symbols[i].file = strdup(file);
-            symbols[i].symbol = symbol ? strdup(symbol) : NULL;
-        }
+        char *file = NULL;
+        if (look_up(place, &file, &symbols[i].offset)) symbols[i].file = strdup(file);
         atomic_store(&symbols[i].ready, 1);
         return;
     }
@@ -58,14 +54,14 @@ void notice_unloads(void) {
     if (now != before && atomic_compare_exchange_strong(&known, &before, now)) atomic_fetch_add(&unloads, 1ull << UNLOADS);
 }
 
-// chamtool_symbol finds the file that holds a place, the place's offset in it, which is the
-// same on every rank and in every run, and the symbol's name, if the file has it.
-int chamtool_symbol(uint64_t place, char **file, uint64_t *offset, char **symbol) {
+// chamtool_symbol finds the file that holds a place, and the place's offset in it, which is the
+// same on every rank and in every run.
+int chamtool_symbol(uint64_t place, char **file, uint64_t *offset) {
     size_t n = sizeof symbols / sizeof *symbols;
     for (size_t i = slot_of(place), tries = 0; tries < n && atomic_load(&symbols[i].place); i = (i + 1) % n, tries++) {
         if (atomic_load(&symbols[i].place) != place || !atomic_load(&symbols[i].ready)) continue;
-        *file = symbols[i].file, *offset = symbols[i].offset, *symbol = symbols[i].symbol;
+        *file = symbols[i].file, *offset = symbols[i].offset;
         return symbols[i].file != NULL;
     }
-    return look_up(place, file, offset, symbol);
+    return look_up(place, file, offset);
 }

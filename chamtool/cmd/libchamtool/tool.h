@@ -194,7 +194,7 @@ void chamtool_say(const char *line);             // kept until a thread of the p
 void chamtool_wake(void);                        // the reader
 void chamtool_sleep(uint64_t ns);                // the reader, until it is woken or the time is over
 void chamtool_disable(void);                     // no callback does anything from now on
-int chamtool_symbol(uint64_t place, char **file, uint64_t *offset, char **name);
+int chamtool_symbol(uint64_t place, char **file, uint64_t *offset);
 int chamtool_ending(void);                       // the program is about to be ended from outside
 void chamtool_ended(void);                       // what was to be written then is
 uint64_t chamtool_unplaced(void);                // events lost for want of a ring

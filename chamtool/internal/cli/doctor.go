@@ -187,16 +187,16 @@ func writable(what, dir string) finding {
 		return finding{what, "fail", err.Error()}
 	}
 	at := abs
-	for {
-		if info, err := os.Stat(at); err == nil {
-			if !info.IsDir() {
-				return finding{what, "fail", at + " is not a directory"}
-			}
-			break
-		} else if !errors.Is(err, os.ErrNotExist) {
-			return finding{what, "fail", err.Error()}
-		}
+	info, err := os.Stat(at)
+	for errors.Is(err, os.ErrNotExist) {
 		at = filepath.Dir(at)
+		info, err = os.Stat(at)
+	}
+	if err != nil {
+		return finding{what, "fail", err.Error()}
+	}
+	if !info.IsDir() {
+		return finding{what, "fail", at + " is not a directory"}
 	}
 	probe, err := os.CreateTemp(at, ".chamtool-doctor-")
 	if err != nil {

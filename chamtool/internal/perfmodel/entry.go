@@ -1,6 +1,7 @@
 package perfmodel
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -10,6 +11,9 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/mixture"
 	"github.com/foretime/foretime/shared/uncertainty"
 )
+
+// ErrUntrained is returned before an entry's first fit.
+var ErrUntrained = errors.New("too few runs for a model")
 
 // Entry is the model of one task function.
 type Entry struct {

@@ -1,6 +1,7 @@
 package perfmodel
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,9 @@ import (
 
 	"github.com/foretime/foretime/chamtool/internal/mixture"
 )
+
+// ErrKind is returned when the asked kind of model is unknown.
+var ErrKind = errors.New("unknown model")
 
 // The experts' places in a mixture.
 const (

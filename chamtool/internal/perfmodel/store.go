@@ -2,6 +2,7 @@ package perfmodel
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,6 +13,9 @@ import (
 
 	"github.com/foretime/foretime/shared/file"
 )
+
+// ErrStore is returned when a file of kept models cannot be used.
+var ErrStore = errors.New("unusable model file")
 
 // Store holds a host's runs between two program runs: the runs themselves, the last few
 // thousand of each function, which lets a later version learn more from them than this one did.
