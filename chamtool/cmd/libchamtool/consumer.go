@@ -96,8 +96,10 @@ func start(process, settings unsafe.Pointer) bool {
 	if cfg.Verbose {
 		c.printSettings()
 	}
-	model, doubts := c.model()
-	warnings = append(warnings, doubts...)
+	model, err := c.model()
+	if err != nil {
+		warnings = append(warnings, err)
+	}
 	for _, w := range warnings {
 		c.say("%v", w)
 	}

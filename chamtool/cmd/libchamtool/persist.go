@@ -10,23 +10,20 @@ import (
 	"github.com/foretime/foretime/chamtool/internal/perfmodel"
 )
 
-// model returns the model with which this rank begins, and warnings.
-func (c *consumer) model() (*perfmodel.Model, []error) {
-	var warnings []error
+// model returns the model with which this rank begins, and an error if what is kept is not used.
+func (c *consumer) model() (*perfmodel.Model, error) {
 	m := perfmodel.New(perfmodel.Auto)
 	path := c.config.StorePath()
-	switch {
-	case path == "":
-	case c.config.Calibrate == config.CalibrateRestart: // keep drops what was kept before this run
-	default:
-		s, err := perfmodel.ReadStore(path)
-		if err == nil {
-			m.Teach(s)
-		} else if !errors.Is(err, os.ErrNotExist) {
-			warnings = append(warnings, fmt.Errorf("kept models are not used: %w", err))
-		}
+	if path == "" || c.config.Calibrate == config.CalibrateRestart { // keep drops what was kept before this run
+		return m, nil
 	}
-	return m, warnings
+	s, err := perfmodel.ReadStore(path)
+	if err == nil {
+		m.Teach(s)
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return m, fmt.Errorf("kept models are not used: %w", err)
+	}
+	return m, nil
 }
 
 // keep merges what this rank learned into the kept models.

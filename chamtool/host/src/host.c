@@ -280,9 +280,9 @@ static void run(host_task *t, host_task *prior, int iteration, int thread) {
     if (host.on && host.patched && option.mode == 3 && !t->remote && host.callback[14]) CALL(task_time_fn, 14)(iteration, thread, t->id, took);
 }
 
-static void fill(host_task *t, uint64_t random) {
+static void fill(host_task *t, unsigned random) {
     memset(t, 0, sizeof *t);
-    t->n = option.sizes[random % (uint64_t)option.size_count];
+    t->n = option.sizes[random % (unsigned)option.size_count];
     t->args = option.args;
     for (int i = 0; i < t->args; i++) {
         int literal = i >= option.buffers || (option.literal_every && i % option.literal_every == 0);
@@ -290,14 +290,7 @@ static void fill(host_task *t, uint64_t random) {
         t->types[i] = literal ? LITERAL : 1 + i;
     }
     t->body = !strcmp(option.work, "matrix") ? host_multiply : !strcmp(option.work, "spin") ? host_spin : host_nothing;
-    t->nested = option.nest > 0 && (random >> 32) % (uint64_t)option.nest == 0;
-}
-
-static uint64_t random_next(uint64_t *s) {
-    uint64_t z = (*s += 0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    t->nested = option.nest > 0 && random / (unsigned)option.size_count % (unsigned)option.nest == 0;
 }
 
 // ---- decisions ------------------------------------------------------------
@@ -469,14 +462,14 @@ static void patched_decisions(int iteration) {
 #endif
 }
 
-static void tasks_of(int thread, int iteration, uint64_t *seed) {
+static void tasks_of(int thread, int iteration, unsigned *seed) {
     long total = option.tasks;
     if (host.rank.comm_rank == 0) total = (long)((double)total * (1 + atof(option.skew)));
     long mine = total / option.threads + (thread < total % option.threads);
     for (long i = 0; i < mine; i++) {
         host_task *t = malloc(sizeof *t);
         if (!t) die("task", "out of memory");
-        fill(t, random_next(seed));
+        fill(t, (unsigned)rand_r(seed));
         register_id(t);
         create(t, iteration);
         enqueue(t);
@@ -484,7 +477,7 @@ static void tasks_of(int thread, int iteration, uint64_t *seed) {
 }
 
 static void work(int thread) {
-    uint64_t seed = option.seed * 1000003 + (uint64_t)thread + 7919 * (uint64_t)host.rank.comm_rank;
+    unsigned seed = (unsigned)(option.seed * 1000003 + thread + 7919 * host.rank.comm_rank);
     for (int it = 0; it < option.iterations; it++) {
         tasks_of(thread, it, &seed);
         pthread_barrier_wait(&barrier);
@@ -530,7 +523,7 @@ static void work(int thread) {
 // flood drives create, start and end as fast as a thread can.
 static void flood(int thread) {
     host_task t;
-    fill(&t, (uint64_t)thread);
+    fill(&t, (unsigned)thread);
     t.body = host_nothing;
     for (long i = 0; i < option.tasks; i++) {
         t.data.value = 0;

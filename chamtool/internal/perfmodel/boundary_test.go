@@ -516,9 +516,6 @@ func TestReadiness(t *testing.T) {
 	if d.Fit(); d.fits != 0 {
 		t.Error("fitted to nothing")
 	}
-	if got := m.names; !slices.Equal(got, []string{"a", "b", "c", "d"}) {
-		t.Errorf("names %v", got)
-	}
 }
 
 // TestFitsGrowApart fits again after a quarter of the runs, at least 8 and at most 2048.

@@ -34,7 +34,6 @@ type Moment struct {
 type Model struct {
 	serving  int // expert that serves alone; -1 is the mixture
 	entries  map[string]*Entry
-	names    []string
 	places   []place       // room for the entry that is being fitted
 	mixtures mixturePair   // of all entries together, see [Entry]
 	speed    speed         // of the process and its workers
@@ -59,7 +58,6 @@ func (m *Model) Entry(name string) *Entry {
 	if e == nil {
 		e = newEntry(name, m)
 		m.entries[name] = e
-		m.names = append(m.names, name)
 		e.teach(m.store.Runs(name))
 	}
 	return e
@@ -69,8 +67,7 @@ func (m *Model) Entry(name string) *Entry {
 // the window holds them, with the time now.
 func (m *Model) TakeRuns(now time.Time) *Store {
 	s := &Store{Replaces: map[string]bool{}}
-	for _, name := range m.names {
-		e := m.entries[name]
+	for name, e := range m.entries {
 		own := slices.DeleteFunc(slices.Clone(e.samples), func(one sample) bool { return one.order <= e.stored })
 		if len(own) == 0 {
 			continue

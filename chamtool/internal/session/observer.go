@@ -20,8 +20,8 @@ func (s *Session) Observer() task.Observer[TaskState] { return (*observer)(s) }
 func (o *observer) TaskCreated(t *task.Task[TaskState], sizes []int64) {
 	s := (*Session)(o)
 	f := s.functionOf(t)
-	if r := s.span(t.Iteration); t.Created > 0 && r != nil {
-		r.Created++
+	if t.Created > 0 {
+		s.span(t.Iteration).Created++
 	}
 	if s.options.Dialect == event.OpenMP {
 		sizes = f.varied.features(sizes)
@@ -131,12 +131,11 @@ func (s *Session) countUnlogged(function string, iteration int, more summary.Tas
 		s.unlogged = &summary.Unlogged{}
 	}
 	s.unlogged.AddTo(function, more)
-	if round := s.span(iteration); round != nil {
-		if round.Unlogged == nil {
-			round.Unlogged = &summary.Tasks{}
-		}
-		round.Unlogged.Add(more)
+	round := s.span(iteration)
+	if round.Unlogged == nil {
+		round.Unlogged = &summary.Tasks{}
 	}
+	round.Unlogged.Add(more)
 }
 
 // texts returns the texts of the footprint, which are made once.
@@ -152,10 +151,10 @@ func (s *Session) texts(m *TaskState) *texts {
 	return t
 }
 
-// span returns the round of an iteration, nil beyond those that are listed.
+// span returns the round of an iteration. Those beyond the listed ones share one.
 func (s *Session) span(iteration int) *summary.Round {
 	if iteration >= maxRounds {
-		return nil
+		return &s.unlisted
 	}
 	for len(s.roundSummaries) <= iteration {
 		s.roundSummaries = append(s.roundSummaries, summary.Round{})
@@ -168,37 +167,29 @@ const maxRounds = 20_000
 
 // TaskExcluded takes a task out of the creations of its iteration.
 func (o *observer) TaskExcluded(t *task.Task[TaskState]) {
-	if r := (*Session)(o).span(t.Iteration); t.Created > 0 && r != nil {
-		r.Created--
+	if t.Created > 0 {
+		(*Session)(o).span(t.Iteration).Created--
 	}
 }
 
 // TaskSent counts a task that was sent away.
 func (o *observer) TaskSent(iteration int) {
-	if r := (*Session)(o).span(iteration); r != nil {
-		r.Sent++
-	}
+	(*Session)(o).span(iteration).Sent++
 }
 
 // TaskCancelled counts the creation of a task that never began.
 func (o *observer) TaskCancelled(iteration int) {
-	if r := (*Session)(o).span(iteration); r != nil {
-		r.Created++
-	}
+	(*Session)(o).span(iteration).Created++
 }
 
 // TimeWaited adds to the iteration's waiting.
 func (o *observer) TimeWaited(iteration int, seconds float64) {
-	if r := (*Session)(o).span(iteration); r != nil {
-		r.Waiting += seconds
-	}
+	(*Session)(o).span(iteration).Waiting += seconds
 }
 
 // IterationEnded keeps when the iteration ended.
 func (o *observer) IterationEnded(iteration int, at float64) {
-	if r := (*Session)(o).span(iteration); r != nil {
-		r.End = at
-	}
+	(*Session)(o).span(iteration).End = at
 }
 
 // IterationReported closes the iteration's load. Iterations come in order.

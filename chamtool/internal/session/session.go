@@ -78,6 +78,7 @@ type Session struct {
 	cpu                time.Duration
 	rounds             int
 	roundSummaries     []summary.Round   // of the iterations, as far as they are distinguished
+	unlisted           summary.Round     // of all further iterations
 	unlogged           *summary.Unlogged // runs that the first log has no room for, or that came faster than they were read
 	unread             []unreadRing      // by ring
 	rings              []*event.Ring     // of the last drain

@@ -38,10 +38,9 @@ func (s *Session) countUnread() {
 
 // countConstruct adds the difference of two counts of a thread.
 func (s *Session) countConstruct(now, before event.Unread) {
-	if round := s.span(int(now.Iteration)); round != nil {
-		round.Created += int(now.Created - before.Created + now.BegunReported - before.BegunReported)
-		round.Waiting += s.clock.Between(0, now.Waited-before.Waited)
-	}
+	round := s.span(int(now.Iteration))
+	round.Created += int(now.Created - before.Created + now.BegunReported - before.BegunReported)
+	round.Waiting += s.clock.Between(0, now.Waited-before.Waited)
 	n, seconds := int(now.Ended-before.Ended), s.clock.Between(0, now.Ticks-before.Ticks)
 	if n == 0 && seconds == 0 {
 		return
