@@ -14,21 +14,17 @@ type Mixture struct {
 	size    float64             // the logarithm of their number
 	excess  [MaxExperts]float64 // what each lost beyond the mixture, in sum
 	gap     float64             // Δ of the paper: what mixing cost so far, which sets the rate
-	weights [MaxExperts]float64 // the shares
+	Weights [MaxExperts]float64 // the experts' shares; their sum is 1
 }
 
 // New begins with experts of equal weight.
 func New(experts int) Mixture {
 	m := Mixture{experts: experts, size: math.Log(float64(experts))}
 	for k := range experts {
-		m.weights[k] = 1 / float64(experts)
+		m.Weights[k] = 1 / float64(experts)
 	}
 	return m
 }
-
-// Weights returns the experts' shares; their sum is 1. They are the mixture's own and
-// hold until it learns.
-func (m *Mixture) Weights() *[MaxExperts]float64 { return &m.weights }
 
 // lossOf returns the distance of an answer from the truth, both logarithms, and at most 1 for
 // an answer that is too low, as the relative error does: an expert that misses a stall is less
@@ -42,7 +38,7 @@ func lossOf(answer, actual float64) float64 {
 
 // Observe learns what came, a logarithm, where the experts had answered.
 func (m *Mixture) Observe(answers *Answers, actual float64) {
-	weights := *m.Weights()
+	weights := m.Weights
 	var loss [MaxExperts]float64
 	awake, mean := 0.0, 0.0
 	least := math.Inf(1)
@@ -104,20 +100,19 @@ func (m *Mixture) weigh() {
 	sum := 0.0
 	for k, e := range m.excess[:m.experts] {
 		m.excess[k] = min(e-best, -math.Log(minRecord)/rate) // a common shift changes nothing
-		m.weights[k] = 1
+		m.Weights[k] = 1
 		if m.excess[k] > 0 {
-			m.weights[k] = math.Exp(-rate * m.excess[k])
+			m.Weights[k] = math.Exp(-rate * m.excess[k])
 		}
-		sum += m.weights[k]
+		sum += m.Weights[k]
 	}
 	for k := range m.experts {
-		m.weights[k] /= sum
+		m.Weights[k] /= sum
 	}
 }
 
 // Answer returns the weighted median of the answers, NaN where no expert is awake.
 func (m *Mixture) Answer(answers *Answers) float64 {
-	weights := m.Weights()
 	var order [MaxExperts]int
 	n, sum := 0, 0.0
 	for k, a := range answers[:m.experts] {
@@ -130,11 +125,11 @@ func (m *Mixture) Answer(answers *Answers) float64 {
 		}
 		order[i] = k
 		n++
-		sum += weights[k]
+		sum += m.Weights[k]
 	}
 	below := 0.0
 	for _, k := range order[:n] {
-		if below += weights[k]; below >= sum/2 {
+		if below += m.Weights[k]; below >= sum/2 {
 			return answers[k]
 		}
 	}

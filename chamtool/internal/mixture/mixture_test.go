@@ -25,7 +25,7 @@ func TestFirstRounds(t *testing.T) {
 	if m.gap != 0.5 || m.rate() != 2*math.Ln2 {
 		t.Fatalf("Δ %v, η %v", m.gap, m.rate())
 	}
-	if w := m.Weights(); !(math.Abs(w[0]-0.8) <= 1e-12) || !(math.Abs(w[1]-0.2) <= 1e-12) {
+	if w := m.Weights; !(math.Abs(w[0]-0.8) <= 1e-12) || !(math.Abs(w[1]-0.2) <= 1e-12) {
 		t.Errorf("weights %v", w)
 	}
 	// Hedge loss .2, mix loss -ln(.8 + .2/4)/(2 ln 2) = .11724.
@@ -58,13 +58,13 @@ func TestScaleFree(t *testing.T) {
 		small.Observe(&x, y)
 		large.Observe(&z, y)
 	}
-	for k, w := range small.Weights() {
-		if !(math.Abs(w-large.Weights()[k]) <= 1e-6) {
-			t.Fatalf("%v and %v", small.Weights(), large.Weights())
+	for k, w := range small.Weights {
+		if !(math.Abs(w-large.Weights[k]) <= 1e-6) {
+			t.Fatalf("%v and %v", small.Weights, large.Weights)
 		}
 	}
-	if w := small.Weights(); w[2] < max(w[0], w[1]) {
-		t.Errorf("weights %v", small.Weights())
+	if w := small.Weights; w[2] < max(w[0], w[1]) {
+		t.Errorf("weights %v", small.Weights)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestSleeping(t *testing.T) {
 	m := New(3)
 	first := one(0.1, 0.6)
 	m.Observe(&first, 0)
-	w := m.Weights()
+	w := m.Weights
 	if !(w[0] > w[2] && w[2] > w[1]) {
 		t.Errorf("weights %v: the sleeper belongs between", w)
 	}
@@ -97,8 +97,8 @@ func TestFloor(t *testing.T) {
 		}
 		m.Observe(&a, 0)
 	}
-	if w := m.Weights(); w[1] < w[0] {
-		t.Errorf("weights %v", m.Weights())
+	if w := m.Weights; w[1] < w[0] {
+		t.Errorf("weights %v", m.Weights)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestWeightedMedian(t *testing.T) {
 			for k := range a {
 				a[k] = answer.Draw(t, "answer")
 			}
-			actual, weights := rapid.Float64Range(-20, 20).Draw(t, "actual"), m.Weights()
+			actual, weights := rapid.Float64Range(-20, 20).Draw(t, "actual"), m.Weights
 			sum, mean, awake := 0.0, 0.0, 0.0
 			for k := range m.experts {
 				sum += weights[k]

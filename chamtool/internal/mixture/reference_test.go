@@ -91,8 +91,8 @@ func TestAgainstTheDefinition(t *testing.T) {
 			m.Observe(&a, actual)
 			ref.observe(a[:n], actual)
 			for k, want := range ref.weights() {
-				if got := m.Weights()[k]; !(math.Abs(got-want) <= 1e-9) {
-					t.Fatalf("stream %d, round %d: weights %v, want %v", stream, round, m.Weights(), ref.weights())
+				if got := m.Weights[k]; !(math.Abs(got-want) <= 1e-9) {
+					t.Fatalf("stream %d, round %d: weights %v, want %v", stream, round, m.Weights, ref.weights())
 				}
 			}
 		}

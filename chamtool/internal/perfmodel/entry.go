@@ -330,7 +330,7 @@ func (e *Entry) judge(p *Prediction, y float64) {
 	which := mixtureIndex(&p.answers)
 	e.mixtures[which].Observe(&p.answers, y)
 	e.model.mixtures[which].Observe(&p.answers, y)
-	w := e.mixtures[usual].Weights()
+	w := e.mixtures[usual].Weights
 	e.dependsOnMoment = w[near]+w[paced] > w[median]+w[local]
 }
 

@@ -107,7 +107,7 @@ func TestMedianServesWhereSizesDecide(t *testing.T) {
 			t.Errorf("size %d: %+v, want %v (%v)", k, p, want, err)
 		}
 	}
-	if w := e.mixture(usual).Weights(); w[local] > w[median] {
+	if w := e.mixture(usual).Weights; w[local] > w[median] {
 		t.Errorf("weights %v: the law of the sizes serves", w)
 	}
 }
