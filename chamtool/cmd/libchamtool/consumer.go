@@ -128,6 +128,7 @@ func start(process, settings unsafe.Pointer) bool {
 	}
 	debug.SetGCPercent(50) // memory is the program's
 	crash.Go(c.run)
+	crash.Go(c.watchFrequency)
 	return true
 }
 

@@ -39,15 +39,8 @@ func (c *consumer) run() {
 	flushed := time.Now()
 	checked := time.Now()
 	kept := time.Now()
-	var sampled time.Time
 	idle := 0
 	for {
-		if time.Since(sampled) >= frequencyEvery {
-			if sample, err := event.ReadFrequencies(os.DirFS("/")); err == nil {
-				c.session.SetFrequency(sample)
-			}
-			sampled = time.Now()
-		}
 		if c.drain() == 0 {
 			idle = min(idle+1, 4)
 		} else {
@@ -118,6 +111,24 @@ func (c *consumer) attach() []*event.Ring {
 	slices.Reverse(c.rings[known:])
 	c.last = newest
 	return c.rings
+}
+
+// watchFrequency reads the core frequencies now and then. A machine with many cores takes its
+// time for them, and the rings must not wait.
+func (c *consumer) watchFrequency() {
+	defer guard("reading core frequencies")
+	for {
+		sample, err := event.ReadFrequencies(os.DirFS("/"))
+		if err != nil {
+			return // a machine without frequencies will not get them
+		}
+		c.session.SetFrequency(sample)
+		select {
+		case <-c.quit:
+			return
+		case <-time.After(frequencyEvery):
+		}
+	}
 }
 
 // machineLoad is the CPU time of all programs and of this one at a time.

@@ -135,7 +135,7 @@ func taskFormat(first []string) (Format, error) {
 	case FormatLoads:
 		return "", fmt.Errorf("%w but a table of iteration loads, which chamtool forecast reads", ErrNoTasks)
 	case "":
-		return "", fmt.Errorf("%w, nor a table of iteration loads: its first line is %q", ErrNoTasks, first[0])
+		return "", fmt.Errorf("%w, nor a table of iteration loads: its first line is %.60q", ErrNoTasks, first[0])
 	default:
 		return format, nil
 	}
@@ -241,7 +241,7 @@ func (l *Log) addTab(fields []string) error {
 	}
 	id, err := strconv.ParseUint(fields[0], 10, 64)
 	if err != nil {
-		return fmt.Errorf("%q is not a task number", fields[0])
+		return fmt.Errorf("%.60q is not a task number", fields[0])
 	}
 	var sizes Sizes
 	tail := len(fields) - 3
@@ -255,7 +255,7 @@ func (l *Log) addTab(fields []string) error {
 		return err
 	}
 	if mhz != 0 && !event.IsFrequency(mhz) {
-		return fmt.Errorf("%q is no frequency in MHz: want 100 to 10000, or 0 if it is unknown", fields[tail])
+		return fmt.Errorf("%.60q is no frequency in MHz: want 100 to 10000, or 0 if it is unknown", fields[tail])
 	}
 	row := Row{Task: id, Flag: "local", Entry: "task", Sizes: sizes, Core: -1, Seconds: took}
 	if mhz > 0 {
@@ -271,7 +271,7 @@ func (l *Log) addTab(fields []string) error {
 func number(s, what string) (float64, error) {
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-		return 0, fmt.Errorf("%s %q is not a finite number", what, s)
+		return 0, fmt.Errorf("%s %.60q is not a finite number", what, s)
 	}
 	return x, nil
 }
@@ -279,7 +279,7 @@ func number(s, what string) (float64, error) {
 func seconds(s, what string) (float64, error) {
 	x, err := number(s, what)
 	if err == nil && x <= 0 {
-		return 0, fmt.Errorf("%s %q is not above 0", what, s)
+		return 0, fmt.Errorf("%s %.60q is not above 0", what, s)
 	}
 	return x, err
 }

@@ -47,7 +47,7 @@ func (s *Sizes) UnmarshalText(text []byte) error {
 	for _, word := range strings.Fields(string(text)) {
 		n, err := strconv.ParseInt(word, 10, 64)
 		if err != nil {
-			return fmt.Errorf("%q is not a size", word)
+			return fmt.Errorf("%.60q is not a size", word)
 		}
 		*s = append(*s, n)
 	}
