@@ -158,7 +158,7 @@ func (f pythonFunction) TakesMany() bool {
 var pythonTypes = map[string]string{
 	"bool": "bool", "int": "Integer", "int32": "Integer", "uint": "Integer", "ints": "Integer", "float": "Number",
 	"duration": "Duration", "date": "Date", "file": "Source", "files": "Source", "KEY=VALUE": "Settings", "NAME=VALUE": "Settings",
-	"N": "Integer", "FILE": "Source", "LOG": "Source", "MODEL": "Source", "QUEUE": "Source",
+	"N": "Integer", "FILE": "Source", "LOG": "Source", "MODEL": "Source",
 }
 
 // answerTypes maps kinds in JSON to types.

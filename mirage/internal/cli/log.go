@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foretime/foretime/mirage/internal/simulator"
-	"github.com/foretime/foretime/mirage/internal/slurmview"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
@@ -71,19 +70,6 @@ func (s *settings) open(env *cli.Env, path string) (*trace.Trace, error) {
 		}
 	}
 	return t, nil
-}
-
-// openQueue replaces the queue at the end of a log by the output of squeue --json.
-func openQueue(t *trace.Trace, path string) error {
-	b, err := file.ReadAll(path)
-	if err != nil {
-		return err
-	}
-	if t.Open, err = slurmview.OpenJobs(b, t.Unit); err != nil {
-		return fmt.Errorf("%s: want the output of squeue --json: %w", path, err)
-	}
-	t.Sort()
-	return nil
 }
 
 // dates are --from and --to.

@@ -62,7 +62,7 @@ func newServeCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	var tokenFile string
 	var every time.Duration
 	c := &cobra.Command{
-		Use:   "serve [LOG [QUEUE]]",
+		Use:   "serve [LOG]",
 		Short: "Predict over HTTP when a job would start, with a web page at /",
 		Long: `Predict over HTTP when a job would start if it were submitted now, as the when
 command does: GET /when?nodes=4&limit=12h, with user, partition and by (a time) if
@@ -71,8 +71,8 @@ that waits in the queue, and curve=1 adds the distribution of the start, as --cu
 There is a web page at / and a health check at /healthz. /metrics exports predicted waits,
 and the errors for jobs that have started, to Prometheus.
 
-With a log, "now" is the end of the log. LOG and QUEUE are read again when they
-change, so a cron job that rewrites them with sacct keeps the answers current.
+With a log, "now" is the end of the log. It is read again when it changes, so a cron
+job that rewrites it with sacct keeps the answers current.
 
 Without a log, the live Slurm is queried, at most once per --refresh. cpus, gpus,
 memory (MB) and exclusive=true then give the job's resources on its nodes. Predicted
@@ -80,7 +80,7 @@ and actual starts of new jobs are recorded and correct the intervals. If Slurm d
 not answer, the reply is status 502 with the cause.`,
 		Example: `  mirage serve sacct.log --set log.zone=UTC --address 127.0.0.1:7002
   mirage serve --refresh 10s --token-file token`,
-		Args: cobra.MaximumNArgs(2),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if s.token, err = cli.Token(env, tokenFile, "MIRAGE_TOKEN"); err != nil {
 				return err
@@ -121,26 +121,16 @@ func open(ctx context.Context, env *cli.Env, w *when, args []string, every time.
 		return s, err
 	}
 	s := &logged{env: env}
-	s.files = &cli.Reread[*forecast.Log]{Paths: args, Read: func() (*forecast.Log, error) { return s.read(ctx, w, args) }}
+	s.files = &cli.Reread[*forecast.Log]{Paths: args, Read: func() (*forecast.Log, error) { return s.read(ctx, w, args[0]) }}
 	if m != nil {
-		if err := checkRereadable(args); err != nil {
-			return nil, err
+		info, err := os.Stat(args[0])
+		if args[0] == "-" || err == nil && !info.Mode().IsRegular() {
+			return nil, cli.Usagef("%s: it cannot be read again when it changes: want a regular file", args[0])
 		}
 		m.exportAge(func() float64 { return float64(time.Now().Unix() - s.seen.Load()) })
 	}
 	_, err := s.files.Current(env)
 	return s, err
-}
-
-// checkRereadable returns an error for a file that cannot be read twice.
-func checkRereadable(paths []string) error {
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if path == "-" || err == nil && !info.Mode().IsRegular() {
-			return cli.Usagef("%s: it cannot be read again when it changes: want a regular file", path)
-		}
-	}
-	return nil
 }
 
 // page has fields for the resources of a job if its argument, a live Slurm, is true.

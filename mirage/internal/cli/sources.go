@@ -14,7 +14,7 @@ import (
 	"github.com/foretime/foretime/shared/uncertainty"
 )
 
-// logged answers from a log and an optional queue file, which may change meanwhile.
+// logged answers from a log, which may change meanwhile.
 type logged struct {
 	env   *cli.Env
 	files *cli.Reread[*forecast.Log]
@@ -39,17 +39,17 @@ func (s *logged) answer(_ context.Context, q forecast.Question) (*forecast.Answe
 
 // read reads the log, which must not have lost its end since it was read last: then it is being
 // written.
-func (s *logged) read(ctx context.Context, w *when, paths []string) (*forecast.Log, error) {
-	k, err := w.read(ctx, s.env, paths)
+func (s *logged) read(ctx context.Context, w *when, path string) (*forecast.Log, error) {
+	k, err := w.read(ctx, s.env, path)
 	if err != nil {
 		return nil, err
 	}
 	if s.last != nil && k.End() < s.last.End() {
-		return nil, fmt.Errorf("%s: its last submission is at %s, before it was at %s", paths[0], k.Clock(k.End()), k.Clock(s.last.End()))
+		return nil, fmt.Errorf("%s: its last submission is at %s, before it was at %s", path, k.Clock(k.End()), k.Clock(s.last.End()))
 	}
-	lines := endsWithNewline(paths[0])
+	lines := endsWithNewline(path)
 	if s.lines && !lines {
-		return nil, fmt.Errorf("%s: its last line is not complete", paths[0])
+		return nil, fmt.Errorf("%s: its last line is not complete", path)
 	}
 	s.last, s.lines = k, lines
 	s.seen.Store(time.Now().Unix())

@@ -164,7 +164,7 @@ func newWhenCommand(env *cli.Env, record *cli.Record) *cobra.Command {
 	q := anyQuestion()
 	var out cli.Output
 	c := &cobra.Command{
-		Use:   "when [LOG|SCRIPT [QUEUE]]",
+		Use:   "when [LOG|SCRIPT]",
 		Short: "Predict when a job would start on a Slurm cluster",
 		Long: `Predict when a job would start if it were submitted now: the wait with an interval,
 the probability of a start by a given time, and the shorter or smaller shapes or other
@@ -178,14 +178,12 @@ start that sbatch --test-only predicts, or for a queued job squeue --start, is s
 comparison.
 
 With an accounting log, "now" is the end of the log, or --at. Jobs pending or running
-at its end are its rows without a start or an end, as sacct prints them, or those of
-QUEUE, the output of squeue --json.`,
+at its end are its rows without a start or an end, as sacct prints them.`,
 		Example: `  mirage when ls6-a100.log --at 2023-02-10T12:00 --job-nodes 4 --job-limit 12h --user 00312 --by 2023-02-11
-  mirage when sacct.txt squeue.json --job-nodes 2 --job-limit 4h
   mirage when --job-gpus 2 --job-limit 4h
   mirage when job.sbatch --time=4:00:00
   mirage when --job 12345`,
-		Args: cobra.MaximumNArgs(2),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, err := w.answer(cmd.Context(), env, args, q)
 			if err != nil {
@@ -307,17 +305,11 @@ func asUsage(err error) error {
 	return err
 }
 
-// read reads a log, and its queue if that is a separate file, and fits the forecaster
-// to the jobs before the time of the question.
-func (w *when) read(ctx context.Context, env *cli.Env, paths []string) (*forecast.Log, error) {
-	t, err := w.in.openWaits(env, paths[0])
+// read reads a log, and fits the forecaster to the jobs before the time of the question.
+func (w *when) read(ctx context.Context, env *cli.Env, path string) (*forecast.Log, error) {
+	t, err := w.in.openWaits(env, path)
 	if err != nil {
 		return nil, err
-	}
-	if len(paths) > 1 {
-		if err := openQueue(t, paths[1]); err != nil {
-			return nil, err
-		}
 	}
 	at, err := w.instant(t)
 	if err != nil {

@@ -133,7 +133,7 @@ func (l *Log) fits(nodes int) error {
 // queueNotes returns a note if the log appears to lack the jobs that had not ended.
 func (l *Log) queueNotes() []string {
 	if s := l.seen; len(l.t.Open) == 0 && float64(s.used) < s.usual/2 {
-		return []string{fmt.Sprintf("the log has no queue at %s: %d of the usual %.0f %s in use, and no pending or running job at its end; log all states with sacct, or give the output of squeue as a second file", l.t.Clock(l.at), s.used, s.usual, l.t.Unit)}
+		return []string{fmt.Sprintf("the log has no queue at %s: %d of the usual %.0f %s in use, and no pending or running job at its end; log all states with sacct", l.t.Clock(l.at), s.used, s.usual, l.t.Unit)}
 	}
 	return nil
 }

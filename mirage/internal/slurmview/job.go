@@ -70,21 +70,6 @@ func (j *Job) In(partition string) bool {
 	return partition == "" || slices.Contains(strings.Split(j.Partition, ","), partition)
 }
 
-// CountIn returns the jobs with their nodes counted in a unit, without those that hold none
-// of it.
-func CountIn(jobs []Job, u trace.Unit) []Job {
-	if u == "" || u == trace.Nodes {
-		return jobs
-	}
-	var out []Job
-	for _, j := range jobs {
-		if j.Nodes = u.In(j.TRES); j.Nodes > 0 {
-			out = append(out, j)
-		}
-	}
-	return out
-}
-
 // number is an integer of Slurm's JSON.
 type number = trace.Number
 

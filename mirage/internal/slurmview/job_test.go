@@ -111,23 +111,6 @@ func FuzzParseQueue(f *testing.F) {
 	})
 }
 
-// TestCountIn: what jobs hold is counted by the strings of a real Slurm 22.05,
-// and what holds nothing of it is left out.
-func TestCountIn(t *testing.T) {
-	jobs := []Job{
-		{ID: 1, Nodes: 1, TRES: "cpu=1,node=1,billing=1,gres/gpu=2"}, {ID: 2, Nodes: 3, TRES: "cpu=3,mem=3G,node=3,gres/gpu:a100=3,gres/gpu:v100=1"}, {ID: 3, Nodes: 1, TRES: "cpu=1,node=1"},
-	}
-	if got := CountIn(jobs, trace.GPUs); len(got) != 2 || got[0].Nodes != 2 || got[1].Nodes != 4 {
-		t.Errorf("%+v", got)
-	}
-	if got := CountIn(jobs, trace.CPUs); len(got) != 3 || got[1].Nodes != 3 {
-		t.Errorf("%+v", got)
-	}
-	if got := CountIn(jobs, ""); len(got) != 3 || got[0].Nodes != 1 {
-		t.Errorf("%+v", got)
-	}
-}
-
 // TestExec: what commands say and how they fail.
 func TestExec(t *testing.T) {
 	e := Exec{Timeout: 10 * time.Second}

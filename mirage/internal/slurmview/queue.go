@@ -20,39 +20,14 @@ func finishedJobs(jobs []Job) (rows []trace.Job) {
 	return rows
 }
 
-// OpenJobs reads what squeue --json prints as the rows of a log: the jobs that run and
-// those that wait for room. The error wraps ErrAnswer.
-func OpenJobs(b []byte, unit trace.Unit) ([]trace.Job, error) {
-	jobs, err := ParseQueue(b)
-	if err != nil {
-		return nil, err
-	}
-	st := standing(CountIn(jobs, unit), trace.Never, func(int64) bool { return false }, func(row *trace.Job, j *Job) bool {
-		row.ID = strconv.FormatInt(j.ID, 10)
-		row.Partition = j.Partition
-		row.Need = trace.NeedOf(j.TRES)
-		return false
-	})
-	st.Pending = slices.DeleteFunc(st.Pending, func(row trace.Job) bool { return row.After != "" || row.Eligible != 0 })
-	for i := range st.Running {
-		st.Running[i].End = trace.Never
-	}
-	for i := range st.Pending {
-		st.Pending[i].Start = trace.Never
-		st.Pending[i].End = trace.Never
-		st.Pending[i].NoStart = true
-	}
-	return append(st.Running, st.Pending...), nil
-}
-
-// standing returns a queue as the simulator takes it up: the running jobs, those
-// that would start if there were room, each task of an array on its own, and
-// the chain's own running ones apart. detail adds what is not the same for all that look, and
-// reports whether the limit is known that a job waits for.
-func standing(jobs []Job, now int64, own func(int64) bool, detail func(*trace.Job, *Job) bool) simulator.Standing {
+// stand returns the queue as the simulator takes it up: the running jobs, those that would
+// start if there were room, each task of an array on its own, and the chain's own running
+// ones apart.
+func (v *View) stand(own func(int64) bool) simulator.Standing {
+	now := v.Now
 	st := simulator.Standing{Now: now}
-	for i := range jobs {
-		j := &jobs[i]
+	for i := range v.Jobs {
+		j := &v.Jobs[i]
 		limit := j.Limit.Seconds()
 		if limit <= 0 {
 			limit = trace.Unlimited
@@ -61,18 +36,20 @@ func standing(jobs []Job, now int64, own func(int64) bool, detail func(*trace.Jo
 			ID: rowID(j), User: j.User, Nodes: max(j.Nodes, 1), Priority: j.Priority,
 			Submit: min(j.Submit, now), Limit: max(int64(limit), 1),
 		}
-		limited := detail(&row, j)
+		v.Hardware.detail(&row, j)
+		limited := v.limits.charge(&row, j)
+		isOwn := own != nil && own(j.ID)
 		switch {
 		case j.State.Running():
 			row.Start = min(j.Start, now)
 			row.Submit = min(row.Submit, row.Start)
 			row.Limit += 2 * j.overrun(now) // it goes on as long again
-			if own(j.ID) {
+			if isOwn {
 				st.Own = append(st.Own, row)
 			} else {
 				st.Running = append(st.Running, row)
 			}
-		case j.State.Pending() && j.waits(&row, jobs, now, limited) && !own(j.ID):
+		case j.State.Pending() && j.waits(&row, v.Jobs, now, limited) && !isOwn:
 			for range max(j.Tasks, 1) {
 				st.Pending = append(st.Pending, row)
 			}
@@ -93,7 +70,7 @@ const overrunSeconds = 120
 // long that nobody knows its end; else 0.
 func (j *Job) overrun(now int64) int64 {
 	over := now - j.Start - int64(j.Limit.Seconds())
-	if now == trace.Never || !j.State.Running() || j.State == "COMPLETING" || j.State == "SUSPENDED" || j.Limit <= 0 || over < overrunSeconds {
+	if !j.State.Running() || j.State == "COMPLETING" || j.State == "SUSPENDED" || j.Limit <= 0 || over < overrunSeconds {
 		return 0
 	}
 	return over

@@ -79,7 +79,7 @@ func (c *Client) Look(ctx context.Context, now time.Time, s Sight) (*View, error
 	}
 	v := &View{Now: now.Unix(), Hardware: h, Private: k.Private, Jobs: jobs, limits: newLimits(), order: k.priorities, boot: k.Boot}
 	c.readHolds(ctx, v, *k, now)
-	st := v.stand(s)
+	st := v.stand(s.Own)
 	st.Ended = finishedJobs(jobs)
 	if s.Past != nil {
 		st.Ended, st.Repeats = slices.Clone(s.Past), !k.Private
@@ -141,18 +141,6 @@ func (c *Client) readHolds(ctx context.Context, v *View, k Controller, now time.
 			v.limits.count(j.subject(), int64(max(j.Tasks, 1)), j.State.Running())
 		}
 	}
-}
-
-// stand returns the queue as the simulator takes it up.
-func (v *View) stand(s Sight) simulator.Standing {
-	own := s.Own
-	if own == nil {
-		own = func(int64) bool { return false }
-	}
-	return standing(v.Jobs, v.Now, own, func(row *trace.Job, j *Job) bool {
-		v.Hardware.detail(row, j)
-		return v.limits.charge(row, j)
-	})
 }
 
 // resume makes the simulation of a queue that answers begin with.
