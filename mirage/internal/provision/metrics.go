@@ -13,8 +13,8 @@ type Metrics struct {
 
 	decisions, submissions, unclear, refusals, recovered, doubles, pollErrors prometheus.Counter
 
-	lastPoll, pending, running, nodes, unavailable, expected prometheus.Gauge
-	services, handOvers, interruption, overlap               prometheus.Gauge
+	lastPoll, pending, running, expected       prometheus.Gauge
+	services, handOvers, interruption, overlap prometheus.Gauge
 }
 
 // newMetrics returns metrics that are all 0.
@@ -42,8 +42,6 @@ func newMetrics() *Metrics {
 		{&m.lastPoll, "last_poll_timestamp_seconds", "Time of the last snapshot of the queue."},
 		{&m.pending, "queue_pending_jobs", "Pending jobs at the last snapshot."},
 		{&m.running, "queue_running_jobs", "Running jobs at the last snapshot."},
-		{&m.nodes, "nodes", "Nodes of the cluster."},
-		{&m.unavailable, "nodes_unavailable", "Nodes that take no jobs."},
 		{&m.expected, "expected_reward_hours", "Reward the policy last expected of submitting at once."},
 		{&m.services, "services", "Services of the chain so far."},
 		{&m.handOvers, "hand_overs", "Hand-overs so far."},
@@ -65,8 +63,8 @@ func (m *Metrics) chain(l *Ledger) {
 	m.overlap.Set(s.Overlap)
 }
 
-// queue exports a snapshot of the queue and the nodes.
-func (m *Metrics) queue(jobs []slurmview.Job, nodes, unavailable int) {
+// queue exports a snapshot of the queue.
+func (m *Metrics) queue(jobs []slurmview.Job) {
 	pending, running := 0, 0
 	for i := range jobs {
 		switch {
@@ -78,6 +76,4 @@ func (m *Metrics) queue(jobs []slurmview.Job, nodes, unavailable int) {
 	}
 	m.pending.Set(float64(pending))
 	m.running.Set(float64(running))
-	m.nodes.Set(float64(nodes))
-	m.unavailable.Set(float64(unavailable))
 }

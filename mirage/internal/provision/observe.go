@@ -36,11 +36,7 @@ func (p *Provisioner) observe(ctx context.Context, jobs []slurmview.Job) error {
 		if err := p.look(ctx, jobs, now); err != nil {
 			p.s.Warn(err)
 		}
-		total, unavailable := 0, 0
-		if p.view != nil {
-			total, unavailable = p.view.Hardware.Count(p.s.Partition)
-		}
-		p.Metrics.queue(seen, total, unavailable)
+		p.Metrics.queue(seen)
 	}
 	if unwritten != nil { // a full disk does not stop the chain
 		p.s.Warn(fmt.Errorf("the history of the queue is not recorded: %w", unwritten))

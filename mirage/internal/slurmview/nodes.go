@@ -56,7 +56,7 @@ func ParseHardware(nodes, partitions []byte, k Controller) (*Hardware, error) {
 	for _, line := range Lines(partitions) {
 		h.partition(fieldsOf(line))
 	}
-	h.close(func(seen) bool { return false })
+	h.describeMachine()
 	return h, h.Machine.Check()
 }
 
@@ -80,8 +80,7 @@ func fieldsOf(line string) map[string]string {
 type seen struct {
 	name     string
 	kind     cluster.Kind
-	state    string         // why it takes no jobs, such as "drained (Reason disk)"; "" if it does
-	outage   string         // the same, as the forecast has it
+	outage   string         // why it takes no jobs, such as "drained (Reason disk)"; "" if it does
 	reserved bool           // a reservation keeps it
 	asleep   bool           // it is powered down, or on its way
 	taken    int            // CPUs that jobs hold, from 1 if only that some do is known
@@ -102,7 +101,7 @@ func (h *Hardware) read(b []byte, k Controller) error {
 		f := fieldsOf(line)
 		n := seen{name: f["NodeName"], types: gpuTypes(f["Gres"])}
 		var held bool
-		n.state, n.reserved, held = outage(f["State"], reasonOf(line))
+		n.outage, n.reserved, held = outage(f["State"], reasonOf(line))
 		n.taken, _ = strconv.Atoi(f["CPUAlloc"])
 		n.taken = max(n.taken, bit(held))
 		n.asleep = strings.ContainsAny(f["State"], "~#%") || strings.Contains(f["State"], "POWER")
@@ -129,42 +128,18 @@ func (h *Hardware) read(b []byte, k Controller) error {
 // forGood is the end of an outage that nobody knows the end of.
 const forGood = math.MaxInt32 * 4
 
-// close describes the machine, with the nodes that take no jobs last. explained reports
-// whether a reservation that is known closes a node now: it opens with its end.
-func (h *Hardware) close(explained func(seen) bool) {
-	h.unexplained = nil
-	for i := range h.nodes {
-		n := &h.nodes[i]
-		n.outage = n.state
-		if !n.out() && n.reserved && !explained(*n) {
-			h.unexplained = append(h.unexplained, n.name)
-		}
-	}
+// describeMachine fills in the machine, with the nodes that take no jobs last.
+func (h *Hardware) describeMachine() {
 	slices.SortStableFunc(h.nodes, func(a, b seen) int { return cmp.Compare(bit(a.out()), bit(b.out())) })
-	m, out := &h.Machine, 0
-	m.Nodes = 0
-	m.Kinds = nil
-	m.Down = nil
+	out := 0
 	for i, n := range h.nodes {
 		h.names[n.name] = int32(i)
 		out += bit(n.out())
 		h.add(n)
 	}
 	if out > 0 {
-		m.Down = []cluster.Window{{From: 0, To: forGood, Nodes: out}}
+		h.Machine.Down = []cluster.Window{{From: 0, To: forGood, Nodes: out}}
 	}
-}
-
-// Count returns the number of nodes of a partition, of the cluster if it is "", and the number
-// of those that take no jobs.
-func (h *Hardware) Count(partition string) (total, out int) {
-	for _, n := range h.nodes {
-		if partition == "" || n.in(partition) {
-			total++
-			out += bit(n.out())
-		}
-	}
-	return total, out
 }
 
 // add adds a node, to the last kind where it is one like those.

@@ -139,19 +139,6 @@ func BenchmarkWaits(b *testing.B) {
 	}
 }
 
-// TestCount: nodes of a partition, and those of them that take no jobs.
-func TestCount(t *testing.T) {
-	h, err := ParseHardware([]byte("NodeName=a CPUTot=4 State=IDLE Partitions=p,q\nNodeName=b CPUTot=4 State=DRAINED* Partitions=q\nNodeName=c CPUTot=8 State=MIXED Partitions=p\n"), nil, Controller{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for partition, want := range map[string][2]int{"": {3, 1}, "p": {2, 0}, "q": {2, 1}, "r": {0, 0}} {
-		if total, out := h.Count(partition); total != want[0] || out != want[1] {
-			t.Errorf("%q: %d, %d out, want %v", partition, total, out, want)
-		}
-	}
-}
-
 // TestNodeStates: a node takes jobs only in a state that is known to.
 func TestNodeStates(t *testing.T) {
 	for state, want := range map[string]struct {

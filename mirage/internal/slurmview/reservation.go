@@ -127,9 +127,13 @@ func (h *Hardware) reservation(name string) *Reservation {
 // other jobs. It returns the names of reservations with nodes that are not known.
 func (h *Hardware) reserve(all []Reservation, now int64, zone *time.Location) (unknown []string) {
 	h.reservations = all
-	h.close(func(n seen) bool {
-		return slices.ContainsFunc(all, func(r Reservation) bool { return r.From <= now && now < r.To && slices.Contains(r.Nodes, n.name) })
-	})
+	for i := range h.nodes {
+		n := &h.nodes[i]
+		explains := func(r Reservation) bool { return r.From <= now && now < r.To && slices.Contains(r.Nodes, n.name) }
+		if !n.out() && n.reserved && !slices.ContainsFunc(all, explains) {
+			h.unexplained = append(h.unexplained, n.name)
+		}
+	}
 	for i := range all {
 		r := &all[i]
 		on := h.numbersOf(r.Nodes)

@@ -78,7 +78,7 @@ type accounted struct {
 		End        Number `json:"end"`
 		Limit      Number `json:"limit"` // minutes
 	} `json:"time"`
-	TRES   struct {
+	TRES struct {
 		Allocated []resource `json:"allocated"`
 		Requested []resource `json:"requested"`
 	} `json:"tres"`
