@@ -216,6 +216,6 @@ func (p *Pair) Best(c Cost) (Outcome, error) {
 func (s Service) WaitIn(sim *simulator.Simulator, f simulator.Future, after, bound int64) (float64, error) {
 	job := s.job()
 	job.Eligible = sim.Now() + after
-	wait, err := sim.In(f, job, bound)
-	return float64(wait), err
+	wait, err := sim.WaitIn(f, job, bound)
+	return float64(wait.Seconds), err
 }

@@ -65,12 +65,12 @@ func TestResume(t *testing.T) {
 		}
 		next := trace.Job{Nodes: rapid.IntRange(1, table.Machine.Nodes).Draw(t, "nodes asked"), Limit: 700, End: 700}
 		for _, share := range []float64{1, 0.4} {
-			want, err := s.In(s.Using(share), next, simulator.Farthest)
+			want, err := s.WaitIn(s.Using(share), next, simulator.Farthest)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := again.In(again.Using(share), next, simulator.Farthest); err != nil || got != want {
-				t.Fatalf("share %v: %d s, %v; the simulation itself predicts %d s", share, got, err, want)
+			if got, err := again.WaitIn(again.Using(share), next, simulator.Farthest); err != nil || got != want {
+				t.Fatalf("share %v: %d s, %v; the simulation itself predicts %d s", share, got.Seconds, err, want.Seconds)
 			}
 		}
 	})

@@ -38,16 +38,10 @@ type Wait struct {
 // Room returns the wait for room.
 func (w Wait) Room() int64 { return w.Seconds - w.Eligible - w.Dependency - w.Limits }
 
-// In returns how long a job submitted now would wait in a future, in seconds, and
-// at most the bound. Jobs submitted from outside, whose length is known, run as
-// long as they run. The simulation stays as it is.
-func (s *Simulator) In(future Future, t trace.Job, bound int64) (int64, error) {
-	w, err := s.WaitIn(future, t, bound)
-	return w.Seconds, err
-}
-
-// WaitIn does what In does and returns the parts of the wait. The job's Eligible and After
-// count; After may be several ids with commas between: "12+60" is 60 s after the begin of job 12.
+// WaitIn returns how long a job submitted now would wait in a future, at most the bound in
+// seconds. Jobs submitted from outside, whose length is known, run as long as they run. The
+// simulation stays as it is. The job's Eligible and After count; After may be several ids with
+// commas between: "12+60" is 60 s after the begin of job 12.
 func (s *Simulator) WaitIn(future Future, t trace.Job, bound int64) (w Wait, err error) {
 	f := s.Fork()
 	f.length = future.Length

@@ -70,14 +70,14 @@ func TestIn(t *testing.T) {
 		{full, 1e6, 3300}, {Future{Length: full.Length, Back: 3600}, 1e6, 3300}, {full, 1000, 1000},
 		{Future{Length: func(_ int32, ran int64) int64 { return ran }}, 1e6, 0},
 	} {
-		if got, err := s.In(tt.future, service, tt.bound); err != nil || got != tt.want {
-			t.Errorf("%+v: %d s, %v; want %d", tt, got, err, tt.want)
+		if got, err := s.WaitIn(tt.future, service, tt.bound); err != nil || got.Seconds != tt.want {
+			t.Errorf("%+v: %d s, %v; want %d", tt, got.Seconds, err, tt.want)
 		}
 	}
 	if s.Now() != 50*600+300 || s.Queue().Len() != 0 {
 		t.Error("the simulation has moved")
 	}
-	if _, err := s.In(full, trace.Job{Nodes: 2}, 1); err == nil {
+	if _, err := s.WaitIn(full, trace.Job{Nodes: 2}, 1); err == nil {
 		t.Error("two nodes of one")
 	}
 }
@@ -102,8 +102,8 @@ func TestFed(t *testing.T) {
 	service := trace.Job{User: "s", Nodes: 1, End: 60, Limit: 60}
 	for back, want := range map[int64]int64{0: 3550, 1800: 3550 + 3*3600} {
 		future.Back = back
-		if got, err := s.In(future, service, 1e6); err != nil || got < want || got > want+3*rules.Backfill.IntervalSeconds {
-			t.Errorf("from %d s ago on: %d s, %v; want %d", back, got, err, want)
+		if got, err := s.WaitIn(future, service, 1e6); err != nil || got.Seconds < want || got.Seconds > want+3*rules.Backfill.IntervalSeconds {
+			t.Errorf("from %d s ago on: %d s, %v; want %d", back, got.Seconds, err, want)
 		}
 	}
 }

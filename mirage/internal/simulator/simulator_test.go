@@ -99,12 +99,12 @@ func TestForecast(t *testing.T) {
 	s := w.New()
 	s.RunUntil(3600)
 	for share, want := range map[float64]int64{1: 5 * 3600, 0.5: 5 * 1800} {
-		got, err := s.In(s.Using(share), trace.Job{Nodes: 4, Limit: 60, End: 60}, simulator.Farthest)
-		if err != nil || got != want {
-			t.Errorf("share %v: %d s, %v; want %d s", share, got, err, want)
+		got, err := s.WaitIn(s.Using(share), trace.Job{Nodes: 4, Limit: 60, End: 60}, simulator.Farthest)
+		if err != nil || got.Seconds != want {
+			t.Errorf("share %v: %d s, %v; want %d s", share, got.Seconds, err, want)
 		}
 	}
-	if _, err := s.In(s.Using(1), trace.Job{Nodes: 5, Limit: 60, End: 60}, simulator.Farthest); !errors.Is(err, cluster.ErrOversize) {
+	if _, err := s.WaitIn(s.Using(1), trace.Job{Nodes: 5, Limit: 60, End: 60}, simulator.Farthest); !errors.Is(err, cluster.ErrOversize) {
 		t.Errorf("error %v", err)
 	}
 	for s.Step() {

@@ -29,7 +29,7 @@ type Standing struct {
 }
 
 // Resume returns a simulation of nothing but what stands, at that instant,
-// ready for a [Simulator.In]. Where more nodes are in use than the
+// ready for a [Simulator.WaitIn]. Where more nodes are in use than the
 // machine has, it has as many as are in use: the settings describe a machine
 // that is larger by now. Where nodes are of kinds they remain as they are, and
 // running jobs are on the nodes that their need names, or on some that have

@@ -27,8 +27,8 @@ func TestResumeRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wait, err := s.In(s.Using(1), trace.Job{Nodes: 6, Limit: 60, End: 60}, simulator.Farthest); err != nil || wait != 100 {
-		t.Errorf("six nodes in %d s, %v; want 100", wait, err)
+	if wait, err := s.WaitIn(s.Using(1), trace.Job{Nodes: 6, Limit: 60, End: 60}, simulator.Farthest); err != nil || wait.Seconds != 100 {
+		t.Errorf("six nodes in %d s, %v; want 100", wait.Seconds, err)
 	}
 }
 
@@ -50,8 +50,8 @@ func TestResumePlaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.In(s.Using(1), trace.Job{User: "v", Nodes: 1, Limit: 60, End: 60, Partition: "p", Need: &trace.Need{CPUs: 3}}, simulator.Farthest)
-	if err != nil || got != 300 {
-		t.Errorf("%d s, %v; want 300", got, err)
+	got, err := s.WaitIn(s.Using(1), trace.Job{User: "v", Nodes: 1, Limit: 60, End: 60, Partition: "p", Need: &trace.Need{CPUs: 3}}, simulator.Farthest)
+	if err != nil || got.Seconds != 300 {
+		t.Errorf("%d s, %v; want 300", got.Seconds, err)
 	}
 }

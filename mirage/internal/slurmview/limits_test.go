@@ -161,8 +161,8 @@ func TestSuccessorUnderLimit(t *testing.T) {
 		if err != nil || next.Need == nil {
 			t.Fatal(next, err)
 		}
-		wait, err := sim.In(sim.Using(1), next, simulator.Farthest)
-		if got := float64(wait) / 3600; err != nil || got != tt.hours {
+		wait, err := sim.WaitIn(sim.Using(1), next, simulator.Farthest)
+		if got := float64(wait.Seconds) / 3600; err != nil || got != tt.hours {
 			t.Errorf("%s: waits %v h, want %v: %v", name, got, tt.hours, err)
 		}
 	}
