@@ -120,31 +120,21 @@ func (o Outcome) OverlapHours() float64 { return max(0, -float64(o.RewardSeconds
 // SubmitNow answers what would happen if the successor were submitted now.
 // The pair stays as it is.
 func (p *Pair) SubmitNow() (Outcome, error) {
-	o, _, err := p.submitNow(math.MaxInt64)
-	return o, err
-}
-
-// submitNow gives up, with ok false, when the successor has not started by an
-// instant.
-func (p *Pair) submitNow(until int64) (o Outcome, ok bool, err error) {
 	f := p.Fork()
 	at := f.sim.Now()
 	succ, err := f.sim.Submit(p.Service.job())
 	if err != nil {
-		return Outcome{}, false, err
+		return Outcome{}, err
 	}
 	if !f.sim.RunUntilStarted(f.pred, math.MaxInt64) {
-		return Outcome{}, false, fmt.Errorf("predecessor of %d nodes: %w", p.Service.Nodes, ErrNeverStarts)
+		return Outcome{}, fmt.Errorf("predecessor of %d nodes: %w", p.Service.Nodes, ErrNeverStarts)
 	}
-	if !f.sim.RunUntilStarted(succ, until) {
-		if until < math.MaxInt64 {
-			return Outcome{}, false, nil
-		}
-		return Outcome{}, false, fmt.Errorf("successor of %d nodes submitted at %d: %w", p.Service.Nodes, at, ErrNeverStarts)
+	if !f.sim.RunUntilStarted(succ, math.MaxInt64) {
+		return Outcome{}, fmt.Errorf("successor of %d nodes submitted at %d: %w", p.Service.Nodes, at, ErrNeverStarts)
 	}
 	start, end, _ := f.Predecessor()
 	e := f.sim.Extra(succ)
-	return Outcome{start, end, at, e.Start, e.Backfilled}, true, nil
+	return Outcome{start, end, at, e.Start, e.Backfilled}, nil
 }
 
 // Cost is interruption plus Overlap times overlap, in hours.
@@ -189,14 +179,8 @@ func (p *Pair) Best(c Cost) (Outcome, error) {
 	var best Outcome
 	least := math.Inf(1)
 	try := func(p *Pair) (bool, error) {
-		_, end, _ := p.Predecessor()
-		until := int64(math.MaxInt64)
-		if !math.IsInf(least, 1) {
-			// A start beyond this costs more than the best so far.
-			until = end + int64(math.Ceil(least*3600)) + 1
-		}
-		o, ok, err := p.submitNow(until)
-		if err == nil && ok && c.CostOf(o) < least {
+		o, err := p.SubmitNow()
+		if err == nil && c.CostOf(o) < least {
 			best, least = o, c.CostOf(o)
 		}
 		return false, err
