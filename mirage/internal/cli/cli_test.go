@@ -71,10 +71,10 @@ func TestDates(t *testing.T) {
 			t.Errorf("%v: %v", d, err)
 		}
 	}
-	if jobs, err := (dates{"1970-01-13", "1970-01-14"}).jobs(l, 3*day); err != nil || len(jobs) != 2 {
+	if jobs, _, _, err := (dates{"1970-01-13", "1970-01-14"}).jobs(l, 3*day); err != nil || len(jobs) != 2 {
 		t.Errorf("with a history of three days %d jobs, %v", len(jobs), err)
 	}
-	if _, err := (dates{"1970-01-14", "1970-01-15"}).jobs(l, 3*day); !errors.Is(err, trace.ErrNoJobs) {
+	if _, _, _, err := (dates{"1970-01-14", "1970-01-15"}).jobs(l, 3*day); !errors.Is(err, trace.ErrNoJobs) {
 		t.Errorf("nobody that day: %v", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/foretime/foretime/mirage/internal/simulator"
 	"github.com/foretime/foretime/mirage/internal/trace"
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
@@ -35,7 +34,7 @@ func (s *settings) open(env *cli.Env, path string) (*trace.Trace, error) {
 	}
 	s.warn = env.Log.Warnf
 	in := s.Log
-	o := trace.Options{Layout: in.Layout, Partition: in.Partition, Cluster: in.Cluster}
+	o := trace.Options{Partition: in.Partition, Cluster: in.Cluster}
 	var err error
 	if o.Unit, err = trace.ParseUnit(in.Unit); err != nil {
 		return nil, cli.Usagef("log.unit: %w", err)
@@ -104,34 +103,11 @@ func (d dates) parse(t *trace.Trace) (lo, hi int64, err error) {
 	return 0, 0, cli.Usagef("--to: want a date after --from")
 }
 
-// jobs returns the jobs submitted between the dates, and in a history of some seconds
-// before.
-func (d dates) jobs(t *trace.Trace, history int64) ([]trace.Job, error) {
-	lo, hi, err := d.parse(t)
-	if err != nil {
-		return nil, err
+// jobs returns the dates and the jobs submitted between them, or in a history of some
+// seconds before.
+func (d dates) jobs(t *trace.Trace, history int64) (jobs []trace.Job, lo, hi int64, err error) {
+	if lo, hi, err = d.parse(t); err == nil && len(t.Between(lo, hi)) == 0 {
+		err = fmt.Errorf("%w submitted from %s to %s", trace.ErrNoJobs, t.Clock(lo), t.Clock(hi))
 	}
-	if len(t.Between(lo, hi)) == 0 {
-		return nil, fmt.Errorf("%w submitted from %s to %s", trace.ErrNoJobs, t.Clock(lo), t.Clock(hi))
-	}
-	return t.Between(lo-history, hi), nil
-}
-
-// workload opens a log and returns its jobs between the dates, and of a history before
-// them, as a workload on the cluster of the settings.
-func (s *settings) workload(env *cli.Env, path string, d dates, history span) (*trace.Trace, *simulator.Workload, error) {
-	t, err := s.open(env, path)
-	if err != nil {
-		return nil, nil, err
-	}
-	config, err := s.config(t)
-	if err != nil {
-		return nil, nil, err
-	}
-	jobs, err := d.jobs(t, int64(history))
-	if err != nil {
-		return nil, nil, err
-	}
-	w, err := simulator.NewWorkload(jobs, config)
-	return t, w, err
+	return t.Between(lo-history, hi), lo, hi, err
 }

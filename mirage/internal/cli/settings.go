@@ -41,12 +41,11 @@ type settings struct {
 
 // logSettings say how a log is read.
 type logSettings struct {
-	Layout    trace.Layout `json:"layout" help:"mirage, swf, json or sacct (default: from the content)"`
-	Zone      string       `json:"zone" help:"time zone of wall-clock times and of dates (default: America/Chicago for the Mirage layouts, else UTC)"`
-	Partition string       `json:"partition" help:"use only the jobs of this partition"`
-	Cluster   string       `json:"cluster" help:"use only the jobs of this cluster, of a log of several"`
-	Unit      string       `json:"unit" help:"unit in which jobs of a sacct log are counted: nodes, or cpus or gpus from AllocTRES"`
-	Before    string       `json:"before" help:"ignore jobs submitted on that day or later"`
+	Zone      string `json:"zone" help:"time zone of wall-clock times and of dates (default: America/Chicago for the Mirage layouts, else UTC)"`
+	Partition string `json:"partition" help:"use only the jobs of this partition"`
+	Cluster   string `json:"cluster" help:"use only the jobs of this cluster, of a log of several"`
+	Unit      string `json:"unit" help:"unit in which jobs of a sacct log are counted: nodes, or cpus or gpus from AllocTRES"`
+	Before    string `json:"before" help:"ignore jobs submitted on that day or later"`
 }
 
 // serviceSettings describe the jobs of a service.

@@ -56,11 +56,19 @@ jobs of that span before --from fill it. They are written to --out but not count
 }
 
 func (s *simulate) run(ctx context.Context, path string) error {
-	t, w, err := s.in.workload(s.env, path, s.d, s.history)
+	t, err := s.in.open(s.env, path)
 	if err != nil {
 		return err
 	}
-	lo, hi, err := s.d.parse(t)
+	config, err := s.in.config(t)
+	if err != nil {
+		return err
+	}
+	jobs, lo, hi, err := s.d.jobs(t, int64(s.history))
+	if err != nil {
+		return err
+	}
+	w, err := simulator.NewWorkload(jobs, config)
 	if err != nil {
 		return err
 	}

@@ -20,12 +20,6 @@ func squash(x []float64) []float64 {
 	return out
 }
 
-// squashSamples returns samples with squashed features.
-func squashSamples(s regression.Samples) regression.Samples {
-	s.X = squash(s.X)
-	return s
-}
-
 // mixture is a network of squashed features that answers log(1+hours).
 type mixture struct{ *neural.Network }
 
@@ -50,7 +44,8 @@ func loadMixture(b []byte) (Scorer, error) {
 
 // fitMixture fits a mixture of ten experts with a gate.
 func fitMixture(ctx context.Context, train, _ regression.Samples, s Settings) (Scorer, string, error) {
-	logged := squashSamples(train)
+	logged := train
+	logged.X = squash(train.X)
 	logged.Y = squash(train.Y)
 	n, err := neural.Mixture{Training: neural.Training{Epochs: 40, Patience: 8, Batch: 64, LearningRate: 0.001, Seed: s.Seed}}.Fit(ctx, logged)
 	if err != nil {

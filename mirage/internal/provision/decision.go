@@ -30,10 +30,8 @@ type Verdict struct {
 	Remaining float64   `json:"remaining_seconds"`
 	Submit    bool      `json:"submit"`
 	Why       string    `json:"why"` // one of the constants above
-	// ExpectedHours is the reward that the policy expects of submitting now; absent if the
-	// policy predicts none.
-	ExpectedHours *float64 `json:"expected_hours,omitempty"`
-	// Expected is the same reward with its interval.
+	// Expected is the reward in hours that the policy expects of submitting now; absent if it
+	// predicts none.
 	Expected *uncertainty.Prediction `json:"expected,omitempty"`
 	// ChanceBy is the probability that a successor submitted now starts within some seconds, if
 	// the policy knows it, and HandoverAt the submission time that follows: the predecessor's
@@ -167,7 +165,7 @@ func (p *Provisioner) decide(v *Verdict, last *Link, now time.Time) (valid time.
 		d.Expected = p.s.Predict(p.ledger.Token(last.Number+1), d.Expected)
 	}
 	if d.Expects {
-		v.ExpectedHours, v.Expected = &d.Expected.Value, &d.Expected
+		v.Expected = &d.Expected
 		p.Metrics.expected.Set(d.Expected.Value)
 	}
 	v.Features = s.History.Summary()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/foretime/foretime/mirage/internal/slurmview"
+	"github.com/foretime/foretime/mirage/internal/trace"
 )
 
 // Doubts, in warnings, each given once.
@@ -32,7 +33,7 @@ func (p *Provisioner) stuck(k *Link, j *slurmview.Job) error {
 	if j.NeedsRelease() {
 		p.doubt(fmt.Errorf("job %d of link %d is held (%s) and starts after scontrol release %d", j.ID, k.Number, j.Reason, j.ID))
 	}
-	if !slurmview.Permanent(j.Reason) {
+	if hold, _ := trace.ReadReason(j.Reason); hold != trace.ForNothing {
 		return nil
 	}
 	err := fmt.Errorf("job %d of link %d: %w: pending with reason %s", j.ID, k.Number, ErrNeverStarts, j.Reason)

@@ -426,7 +426,7 @@ func TestChain(t *testing.T) {
 	if err := json.Unmarshal([]byte(rows[len(rows)-1]), &last); err != nil {
 		t.Fatal(err)
 	}
-	if !last.Submit || last.Link != 4 || last.Why != "policy" || len(last.Features) != len(samples.SummaryColumns()) || last.ExpectedHours == nil {
+	if !last.Submit || last.Link != 4 || last.Why != "policy" || len(last.Features) != len(samples.SummaryColumns()) || last.Expected == nil {
 		t.Errorf("last decision %+v", last)
 	}
 	// Once more: everything has ended, so nothing is left to do.

@@ -50,8 +50,12 @@ func (v *View) AskWaits(a Ask) (Waits, error) {
 	}
 	draws, lengths := drawnFor(v.Pending), sim.Lengths()
 	var waits Waits
-	for _, after := range alternatives(a) {
-		job.After = cmp.Or(after, job.After)
+	choices := []string{job.After}
+	if a.Either && a.After != "" {
+		choices = strings.Split(a.After, ",")
+	}
+	for _, after := range choices {
+		job.After = after
 		other, err := sim.Draw(job, draws, func(i int) simulator.Future {
 			return simulator.Future{Length: tiltLengths(lengths, i, draws), Back: v.back(i)}
 		})
@@ -66,14 +70,6 @@ func (v *View) AskWaits(a Ask) (Waits, error) {
 		waits = other
 	}
 	return waits, nil
-}
-
-// alternatives returns the dependencies of which one is enough; "" is the job's own.
-func alternatives(a Ask) []string {
-	if !a.Either {
-		return []string{""}
-	}
-	return strings.Split(a.After, ",")
 }
 
 // simulation returns the simulation that a job is put into, and its row.
@@ -384,10 +380,11 @@ func (v *View) shares(s *subject, j *Job) bool {
 // numbers.
 const behindEqual = 1e-3
 
-// Ask returns the job as somebody asks for it before it is submitted.
+// Ask returns the job as somebody asks for it before it is submitted: without a priority and
+// without nodes of its own.
 func (j *Job) Ask() Ask {
-	a := Ask{Job: j.Row(), Place: j.Place, Tasks: j.Tasks, Array: j.Array, Together: j.Together, Licenses: j.Licenses, Outcomes: j.Outcomes}
-	a.User, a.QOS = j.User, j.QOS
+	row := trace.Job{User: j.User, Partition: j.Partition, QOS: j.QOS, Nodes: max(j.Nodes, 1), Limit: int64(j.Limit.Seconds()), Need: trace.NeedOf(j.TRES)}
+	a := Ask{Job: row, Place: j.Place, Tasks: j.Tasks, Array: j.Array, Together: j.Together, Licenses: j.Licenses, Outcomes: j.Outcomes}
 	if j.Account != "" {
 		a.Accounts = []string{j.Account}
 	}

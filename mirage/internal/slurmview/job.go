@@ -59,12 +59,6 @@ func (j *Job) HasStarted() bool {
 	return j.State.Running() || j.State.Over() && j.Start > 0 && j.End > 0 && !(j.State == "CANCELLED" && j.End == j.Start)
 }
 
-// Row returns the job as somebody asks for it before it is submitted: without a priority
-// and without nodes of its own.
-func (j *Job) Row() trace.Job {
-	return trace.Job{User: j.User, Partition: j.Partition, Nodes: max(j.Nodes, 1), Limit: int64(j.Limit.Seconds()), Need: trace.NeedOf(j.TRES)}
-}
-
 // In says that the job is in a partition, or waits for it; every job is in "".
 func (j *Job) In(partition string) bool {
 	return partition == "" || slices.Contains(strings.Split(j.Partition, ","), partition)

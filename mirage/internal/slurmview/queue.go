@@ -91,12 +91,6 @@ func onlyReleased(st *simulator.Standing) {
 	}
 }
 
-// Permanent reports whether a pending job with a reason will never start.
-func Permanent(reason string) bool {
-	h, _ := trace.ReadReason(reason)
-	return h == trace.ForNothing
-}
-
 // waits reports whether a pending job waits for room, or will: for a time, another job's
 // end or others of its group, which go into its row.
 func (j *Job) waits(row *trace.Job, jobs []Job, now int64, limited bool) bool {

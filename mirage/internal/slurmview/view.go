@@ -216,7 +216,7 @@ func (c *Client) Past(ctx context.Context, now time.Time, days int) ([]trace.Job
 	if err != nil {
 		return nil, err
 	}
-	t, err := trace.Read(bytes.NewReader(b), "sacct", trace.Options{Layout: trace.SACCT})
+	t, err := trace.Read(bytes.NewReader(b), "sacct", trace.Options{})
 	if errors.Is(err, trace.ErrNoJobs) {
 		return nil, nil
 	}
@@ -236,12 +236,7 @@ type length = func(job int32, ran int64) int64
 // completeRow completes a job: its partition, its needs and, if it has none, its priority.
 func (v *View) completeRow(job trace.Job) trace.Job {
 	job.Partition = cmp.Or(job.Partition, v.Hardware.Default)
-	on := []int32(nil)
-	if job.Need != nil {
-		on = job.Need.Only
-	}
 	job.Need = v.Hardware.need(job.Need, job.Partition, nil)
-	job.Need.Only = on
 	if job.Priority == 0 {
 		job.Priority = v.order.forNew(&job, &v.standing)
 	}

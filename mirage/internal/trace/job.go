@@ -89,12 +89,6 @@ type Trace struct {
 	Warnings []error
 }
 
-// Sort puts the jobs in the order of submission.
-func (t *Trace) Sort() {
-	sortBySubmit(t.Jobs)
-	sortBySubmit(t.Open)
-}
-
 // sortBySubmit puts jobs in the order of submission.
 func sortBySubmit(jobs []Job) {
 	bySubmit := func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) }

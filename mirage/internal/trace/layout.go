@@ -69,8 +69,6 @@ func Layouts() registry.List[Format] {
 
 // Options say how to read a file. The zero value works.
 type Options struct {
-	// Layout of the file; "" finds out.
-	Layout Layout
 	// Zone of wall-clock times; nil is America/Chicago for the Mirage layouts
 	// and UTC for the others.
 	Zone *time.Location
@@ -107,28 +105,23 @@ func readAs(r io.Reader, file string, o Options) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Layout == "" {
-		head, err := buffered.Peek(1 << 15)
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
-			return nil, err
-		}
-		if o.Layout, err = layoutOf(head); err != nil {
-			return nil, err
-		}
+	head, err := buffered.Peek(1 << 15)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+		return nil, err
 	}
-	format, err := Layouts().Find(string(o.Layout))
+	layout, format, err := layoutOf(head)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrLayout, err)
+		return nil, err
 	}
 	if o.Zone == nil {
-		if o.Zone, err = time.LoadLocation(defaultZones[o.Layout]); err != nil {
+		if o.Zone, err = time.LoadLocation(defaultZones[layout]); err != nil {
 			return nil, err
 		}
 	}
-	if o.countsResources() && o.Layout != SACCT && o.Layout != JSON {
+	if o.countsResources() && layout != SACCT && layout != JSON {
 		return nil, fmt.Errorf("%w with %s: only the sacct layout has it", ErrColumn, o.Unit)
 	}
-	t := &Trace{Zone: o.Zone, Layout: o.Layout, Unit: Nodes, Skipped: map[string]int{}}
+	t := &Trace{Zone: o.Zone, Layout: layout, Unit: Nodes, Skipped: map[string]int{}}
 	p := &parser{
 		trace: t, file: file, clock: &clock{zone: o.Zone}, o: o, interned: map[string]string{}, needs: map[string]*Need{}, clusters: map[string]bool{},
 		runs: map[string]run{}, kinds: map[string]int{}, first: map[string]*dataset.SyntaxError{},
@@ -136,7 +129,8 @@ func readAs(r io.Reader, file string, o Options) (*Trace, error) {
 	if err := format.read(p, buffered); err != nil {
 		return nil, err
 	}
-	t.Sort()
+	sortBySubmit(t.Jobs)
+	sortBySubmit(t.Open)
 	p.stray()
 	if len(t.Jobs) == 0 {
 		return nil, fmt.Errorf("%w: %d bad rows%s%s", ErrNoJobs, len(t.Bad), listSkipped(t.Skipped), firstBad(t.Bad))
@@ -313,7 +307,7 @@ func listSkipped(counts map[string]int) (text string) {
 }
 
 // layoutOf finds the layout from the first lines of a file.
-func layoutOf(head []byte) (Layout, error) {
+func layoutOf(head []byte) (Layout, Format, error) {
 	for line := range bytes.Lines(head) {
 		text := strings.TrimSpace(strings.TrimPrefix(string(line), "\ufeff"))
 		if _, notNumber := strconv.Atoi(text); text == "" || notNumber == nil { // a count line, or nothing
@@ -321,15 +315,15 @@ func layoutOf(head []byte) (Layout, error) {
 		}
 		for _, l := range Layouts() {
 			if l.New.Begins(text) {
-				return Layout(l.Name), nil
+				return Layout(l.Name), l.New, nil
 			}
 		}
-		return "", fmt.Errorf("%w: the first line is %q", ErrLayout, clip(text))
+		return "", Format{}, fmt.Errorf("%w: the first line is %q", ErrLayout, clip(text))
 	}
 	if len(bytes.TrimSpace(head)) == 0 {
-		return "", fmt.Errorf("%w: the file is empty", ErrNoJobs)
+		return "", Format{}, fmt.Errorf("%w: the file is empty", ErrNoJobs)
 	}
-	return "", fmt.Errorf("%w: no header", ErrLayout)
+	return "", Format{}, fmt.Errorf("%w: no header", ErrLayout)
 }
 
 func clip(s string) string {

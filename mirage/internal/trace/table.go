@@ -166,7 +166,7 @@ func (p *parser) table(r *bufio.Reader) error {
 		p.assemble(t, line)
 	}
 	p.dropUnfinished(t)
-	if p.o.Layout == Mirage && count >= 0 && count != rows+2 && count != rows {
+	if p.trace.Layout == Mirage && count >= 0 && count != rows+2 && count != rows {
 		p.warn("%s: the first line announces %d lines, the file has %d", p.file, count, rows+2)
 	}
 	return nil
@@ -282,7 +282,7 @@ func (t *table) text(f field) []byte { c, _ := t.cell(f); return c }
 // row takes in a job. What is bad, and what is no job, is recorded.
 func (p *parser) row(t *table) {
 	id := string(t.text(fieldID))
-	if p.o.Layout == SACCT && strings.Contains(id, ".") {
+	if strings.Contains(id, ".") {
 		p.skip("job step")
 		return
 	}

@@ -285,7 +285,7 @@ func FuzzRead(f *testing.F) {
 		if err := writeSWF(&b, got.Jobs, 1); err != nil {
 			t.Fatal(err)
 		}
-		again, err := Read(&b, "f", Options{Layout: SWF})
+		again, err := Read(&b, "f", Options{})
 		if err != nil || len(again.Jobs)+len(again.Bad) != len(got.Jobs) {
 			t.Fatalf("%d jobs written, %v read back: %v", len(got.Jobs), again, err)
 		}
