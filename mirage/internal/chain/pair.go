@@ -12,12 +12,8 @@ import (
 // DecisionSeconds is the time between two decisions.
 const DecisionSeconds = 600
 
-// Errors returned when a pair cannot be played.
-var (
-	// ErrNeverStarts is returned when a service job does not start before the
-	// simulation is over.
-	ErrNeverStarts = errors.New("the job never starts")
-)
+// ErrNeverStarts is returned when a service job does not start before the simulation is over.
+var ErrNeverStarts = errors.New("the job never starts")
 
 // Service describes each job of the chain. It runs to its limit.
 type Service struct {

@@ -259,7 +259,7 @@ func (p *chainCommand) policy() (policy.Policy, error) {
 	case err != nil:
 		return nil, err
 	case j != nil:
-		p.env.Log.Infof("policy %s, validated on %s (%s): %s of %s cost %.2f h each", name, j.Date, given, plural.Count(j.Episodes, "episode"), j.Log, j.Cost.Mean.Value)
+		p.env.Log.Infof("policy %s, validated on %s (%s): %s of %s cost %.2f h each", name, j.Date, given, plural.Count(j.Episodes, "episode"), j.Log, j.CostHours.Mean.Value)
 	default:
 		p.env.Log.Warnf("policy %s: no validation is known; mirage validate LOG --model %s --json > FILE tests it, and provision --model FILE runs what was tested", name, name)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/foretime/foretime/shared/cli"
 	"github.com/foretime/foretime/shared/file"
 	"github.com/foretime/foretime/shared/plural"
-	"github.com/foretime/foretime/shared/uncertainty"
 )
 
 // subject identifies a validation: its policy, log, date, costs and service.
@@ -33,18 +32,9 @@ type validated struct {
 	Verdict string                       `json:"verdict,omitempty"`
 }
 
-// judged is the part of a validation's JSON output that provision uses.
-type judged struct {
-	subject
-	Episodes int `json:"episodes"`
-	Cost     *struct {
-		Mean uncertainty.Prediction `json:"mean"`
-	} `json:"cost_hours"`
-}
-
 // readValidated reads the output of mirage validate --json; nil if the name is a baseline
 // or another kind of file.
-func readValidated(name string) (*judged, error) {
+func readValidated(name string) (*validated, error) {
 	if _, err := policy.Baselines().Find(name); err == nil {
 		return nil, nil
 	}
@@ -55,12 +45,12 @@ func readValidated(name string) (*judged, error) {
 	if err != nil {
 		return nil, err
 	}
-	var j judged
-	if json.Unmarshal(b, &j) != nil || j.Cost == nil { // a model file, or a broken one
+	var j validated
+	if json.Unmarshal(b, &j) != nil || j.Date == "" { // a model file, or a broken one
 		return nil, nil
 	}
-	if j.Model == "" || j.Date == "" || j.Episodes < 1 || !(j.OverlapCost >= 0) {
-		return nil, fmt.Errorf("%s: not the output of mirage validate --json: it has no model, date, episodes or overlap_cost", name)
+	if j.Model == "" || j.Episodes < 1 || !(j.OverlapCost >= 0) {
+		return nil, fmt.Errorf("%s: not the output of mirage validate --json: it has no model, episodes or overlap_cost", name)
 	}
 	switch j.Model {
 	case oracle:
@@ -72,7 +62,7 @@ func readValidated(name string) (*judged, error) {
 }
 
 // apply makes the settings those of the validation and warns of differences.
-func (j *judged) apply(s *settings, warn func(format string, args ...any)) {
+func (j *validated) apply(s *settings, warn func(format string, args ...any)) {
 	if s.Policy == nil {
 		s.Policy = map[string]float64{}
 	}

@@ -64,12 +64,6 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	}
 	asked = v.Complete(asked)
 	q.Nodes, q.Limit = asked.Nodes, asked.Limit
-	if q.Batch != nil || q.Queued != "" {
-		q.Resources = Resources{}
-	}
-	if q.Queued != "" {
-		q.Limit = max(q.Limit, shortestLimit)
-	}
 	if err := q.check(); err != nil {
 		return nil, err
 	}

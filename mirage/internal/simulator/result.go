@@ -31,16 +31,6 @@ func newResult(w *Workload) *Result {
 	return r
 }
 
-// recorder takes down the starts of a simulation.
-func (r *Result) recorder(s *Simulator) func(job int32, at int64) {
-	return func(job int32, at int64) {
-		r.Starts[job] = at
-		if r.Places != nil {
-			r.Places[job] = s.nodes.PlaceOf(job)
-		}
-	}
-}
-
 // Times returns a job's start and end; ok is false for a rejected job.
 func (r *Result) Times(i int) (start, end int64, ok bool) {
 	if start = r.Starts[i]; start == notStarted {

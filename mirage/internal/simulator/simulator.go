@@ -397,7 +397,12 @@ func (s *Simulator) RunUntilStarted(number int, until int64) bool {
 func (w *Workload) Simulate(ctx context.Context, progress func(submitted int)) (*Result, error) {
 	r := newResult(w)
 	s := w.New()
-	s.OnStart = r.recorder(s)
+	s.OnStart = func(job int32, at int64) {
+		r.Starts[job] = at
+		if r.Places != nil {
+			r.Places[job] = s.nodes.PlaceOf(job)
+		}
+	}
 	for steps := 1; s.Step(); steps++ {
 		if steps%4096 > 0 {
 			continue
