@@ -57,11 +57,6 @@ func (q *Queue) Clone() *Queue {
 // Len returns the number of pending jobs.
 func (q *Queue) Len() int { return len(q.young) + len(q.old) - q.started }
 
-// Priority returns a request's priority at a moment.
-func (q *Queue) Priority(r *Request, now int64) float64 {
-	return r.Static + q.rate*float64(min(max(now-r.Eligible, 0), q.maxAge))
-}
-
 // compare orders two requests that have so many points: by tier, points and submission.
 // Points are compared in steps of 2^-20: sums that differ by rounding alone are equal.
 func compare(a, b *Request, pointsA, pointsB float64) int {

@@ -160,14 +160,6 @@ func TestQueueOrder(t *testing.T) {
 			t.Errorf("at %d: %v, want %v", tt.now, order, tt.want)
 		}
 	}
-	first := true
-	q.Each(2*day, func(r *Request) bool {
-		if p := q.Priority(r, 2*day); first && p != 19 {
-			t.Errorf("priority %v, want 9 and 10 for age", p)
-		}
-		first = false
-		return false
-	})
 }
 
 // TestEqualPriorities: 2880 s are worth as much as one node of three. Two such jobs stand as

@@ -166,7 +166,6 @@ func (p *Provisioner) decide(v *Verdict, last *Link, now time.Time) (valid time.
 	}
 	if d.Expects {
 		v.Expected = &d.Expected
-		p.Metrics.expected.Set(d.Expected.Value)
 	}
 	v.Features = s.History.Summary()
 	v.MeanWait = s.MeanWait()
@@ -177,7 +176,6 @@ func (p *Provisioner) decide(v *Verdict, last *Link, now time.Time) (valid time.
 // not stop the chain.
 func (p *Provisioner) log(v Verdict) {
 	v.At, v.DryRun = p.s.Clock.Now().UTC(), p.s.DryRun
-	p.Metrics.decisions.Inc()
 	if err := p.decisions.AppendJSON(v); err != nil {
 		p.s.Warn(fmt.Errorf("a decision is not recorded: %w", err))
 	}

@@ -11,10 +11,8 @@ import (
 type Metrics struct {
 	Registry *prometheus.Registry
 
-	decisions, submissions, unclear, refusals, recovered, doubles, pollErrors prometheus.Counter
-
-	lastPoll, pending, running, expected       prometheus.Gauge
-	services, handOvers, interruption, overlap prometheus.Gauge
+	submissions, refusals, doubles, pollErrors                  prometheus.Counter
+	lastPoll, pending, running, services, interruption, overlap prometheus.Gauge
 }
 
 // newMetrics returns metrics that are all 0.
@@ -24,11 +22,8 @@ func newMetrics() *Metrics {
 		counter    *prometheus.Counter
 		name, help string
 	}{
-		{&m.decisions, "decisions_total", "Decisions taken."},
 		{&m.submissions, "submissions_total", "Times sbatch was run."},
-		{&m.unclear, "submissions_unclear_total", "Submissions whose reply was not understood."},
 		{&m.refusals, "submissions_refused_total", "Submissions that Slurm refused."},
-		{&m.recovered, "submissions_recovered_total", "Jobs found by their token."},
 		{&m.doubles, "doubles_total", "Second jobs found for a link; above 0 something is wrong."},
 		{&m.pollErrors, "poll_errors_total", "Polls that Slurm did not answer."},
 	} {
@@ -42,9 +37,7 @@ func newMetrics() *Metrics {
 		{&m.lastPoll, "last_poll_timestamp_seconds", "Time of the last snapshot of the queue."},
 		{&m.pending, "queue_pending_jobs", "Pending jobs at the last snapshot."},
 		{&m.running, "queue_running_jobs", "Running jobs at the last snapshot."},
-		{&m.expected, "expected_reward_hours", "Reward the policy last expected of submitting at once."},
 		{&m.services, "services", "Services of the chain so far."},
-		{&m.handOvers, "hand_overs", "Hand-overs so far."},
 		{&m.interruption, "interruption_seconds", "Time without a running service so far."},
 		{&m.overlap, "overlap_seconds", "Time with two running services so far."},
 	} {
@@ -58,7 +51,6 @@ func newMetrics() *Metrics {
 func (m *Metrics) chain(l *Ledger) {
 	s := l.Summary()
 	m.services.Set(float64(s.Links))
-	m.handOvers.Set(float64(s.HandOvers))
 	m.interruption.Set(s.Interruption)
 	m.overlap.Set(s.Overlap)
 }

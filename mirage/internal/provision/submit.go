@@ -57,7 +57,6 @@ func (p *Provisioner) try(ctx context.Context, link int) error {
 	}
 	if err != nil {
 		p.quiet = time.Time{} // what sbatch started may still be at work
-		p.Metrics.unclear.Inc()
 		return fmt.Errorf("link %d: %w", link, err)
 	}
 	return p.append(Entry{Kind: Accepted, Link: link, Job: id})
@@ -176,6 +175,5 @@ func (p *Provisioner) adopt(ctx context.Context, link int, found []slurmview.Job
 			errs = append(errs, cancelJob(ctx, p.s.Client, extra.ID))
 		}
 	}
-	p.Metrics.recovered.Inc()
 	return errors.Join(p.append(Entry{Kind: Accepted, Link: link, Job: found[0].ID, Reason: "found by its token"}), errors.Join(errs...))
 }

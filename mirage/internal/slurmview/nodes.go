@@ -22,7 +22,6 @@ type Hardware struct {
 	Default string
 	nodes   []seen
 	names   map[string]int32 // number of each node
-	whole   map[string]bool  // partitions whose nodes are not shared
 	linear  bool             // no nodes are shared
 	// preemption is the way in which jobs take the place of others; "" is none.
 	preemption string
@@ -49,7 +48,7 @@ func (c *Client) Hardware(ctx context.Context, k Controller) (*Hardware, error) 
 // ParseHardware reads what scontrol --oneliner show nodes and show partitions
 // print. The error wraps ErrAnswer or cluster.ErrMachine.
 func ParseHardware(nodes, partitions []byte, k Controller) (*Hardware, error) {
-	h := &Hardware{names: map[string]int32{}, whole: map[string]bool{}, linear: k.Linear, preemption: k.Preemption}
+	h := &Hardware{names: map[string]int32{}, partitions: map[string]partition{}, linear: k.Linear, preemption: k.Preemption}
 	if err := h.read(nodes, k); err != nil {
 		return nil, err
 	}
@@ -222,16 +221,12 @@ func reasonOf(line string) string {
 var nextField = regexp.MustCompile(` [A-Z][A-Za-z]+=`)
 
 func (h *Hardware) partition(f map[string]string) {
-	if h.partitions == nil {
-		h.partitions = map[string]partition{}
-	}
 	h.partitions[f["PartitionName"]] = partitionOf(f)
 	p := cluster.Partition{Name: f["PartitionName"]}
 	p.MaxSeconds, _ = trace.SlurmSeconds(f["MaxTime"])
 	p.MaxNodes, _ = strconv.Atoi(f["MaxNodes"])
 	p.Tier, _ = strconv.Atoi(f["PriorityTier"])
 	h.Machine.Partitions = append(h.Machine.Partitions, p)
-	h.whole[p.Name] = strings.HasPrefix(f["OverSubscribe"], "EXCLUSIVE")
 	if f["Default"] == "YES" {
 		h.Default = p.Name
 	}
@@ -244,7 +239,7 @@ func (h *Hardware) need(n *trace.Need, partition string, on []int32) *trace.Need
 	}
 	need := *n
 	need.On = on
-	need.Exclusive = need.Exclusive || h.linear || h.whole[partition] || need.CPUs == 0
+	need.Exclusive = need.Exclusive || h.linear || h.partitions[partition].whole || need.CPUs == 0
 	return &need
 }
 

@@ -30,6 +30,7 @@ type partition struct {
 	qos      string // whose limits hold for all jobs; "" is none
 	tier     int
 	spared   bool  // no job of it is preempted
+	whole    bool  // its nodes are not shared
 	grace    int64 // seconds that a preempted job of it keeps its nodes
 	lists    []list
 }
@@ -47,6 +48,7 @@ func partitionOf(f map[string]string) partition {
 	p.minNodes, _ = strconv.Atoi(f["MinNodes"])
 	p.tier, _ = strconv.Atoi(f["PriorityTier"])
 	p.spared = f["PreemptMode"] == "OFF"
+	p.whole = strings.HasPrefix(f["OverSubscribe"], "EXCLUSIVE")
 	p.grace, _ = strconv.ParseInt(f["GraceTime"], 10, 64)
 	if p.qos = f["QoS"]; p.qos == "N/A" || p.qos == "(null)" {
 		p.qos = ""

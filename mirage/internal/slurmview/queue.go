@@ -1,6 +1,7 @@
 package slurmview
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,13 +29,9 @@ func (v *View) stand(own func(int64) bool) simulator.Standing {
 	st := simulator.Standing{Now: now}
 	for i := range v.Jobs {
 		j := &v.Jobs[i]
-		limit := j.Limit.Seconds()
-		if limit <= 0 {
-			limit = trace.Unlimited
-		}
 		row := trace.Job{
 			ID: rowID(j), User: j.User, Nodes: max(j.Nodes, 1), Priority: j.Priority,
-			Submit: min(j.Submit, now), Limit: max(int64(limit), 1),
+			Submit: min(j.Submit, now), Limit: cmp.Or(max(int64(j.Limit.Seconds()), 0), trace.Unlimited),
 		}
 		v.Hardware.detail(&row, j)
 		limited := v.limits.charge(&row, j)
