@@ -64,6 +64,9 @@ func Live(v *slurmview.View, q Question, level float64, correct func(uncertainty
 	}
 	asked = v.Complete(asked)
 	q.Nodes, q.Limit = asked.Nodes, asked.Limit
+	if q.Queued != "" {
+		q.Limit = max(q.Limit, shortestLimit)
+	}
 	if err := q.check(); err != nil {
 		return nil, err
 	}

@@ -78,7 +78,8 @@ type accounted struct {
 		End        Number `json:"end"`
 		Limit      Number `json:"limit"` // minutes
 	} `json:"time"`
-	TRES struct {
+	Queued json.RawMessage `json:"submit_time"` // of squeue --json
+	TRES   struct {
 		Allocated []resource `json:"allocated"`
 		Requested []resource `json:"requested"`
 	} `json:"tres"`
@@ -115,6 +116,9 @@ func (p *parser) json(r *bufio.Reader) error {
 				continue
 			}
 			return fmt.Errorf("job %d of the list: %w", p.line, err)
+		}
+		if j.Queued != nil && j.Time.Submission == 0 {
+			return fmt.Errorf("%w: it is the output of squeue --json, which has no finished jobs: want that of sacct", ErrLayout)
 		}
 		t.cells = t.cells[:0]
 		for _, cell := range j.cells() {

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -70,5 +71,13 @@ func TestTornRows(t *testing.T) {
 	got = read(t, strings.Replace(plainShape, "|2|", "|4-8|", 1)+"78|fit|uma|2026-02-01T09:30:00|Unknown|Unknown|01:00:00|PENDING|16-32|\n", Options{})
 	if len(got.Open) != 1 || got.Open[0].Nodes != 16 {
 		t.Errorf("%+v", got.Open)
+	}
+}
+
+// TestQueueIsNoLog: the output of squeue --json as a log is an error that says so.
+func TestQueueIsNoLog(t *testing.T) {
+	_, err := Read(strings.NewReader(`{"jobs":[{"job_id":1,"job_state":["RUNNING"],"submit_time":{"set":true,"number":1767000000}}]}`), "queue.json", Options{})
+	if !errors.Is(err, ErrLayout) || !strings.Contains(err.Error(), "squeue --json") {
+		t.Error(err)
 	}
 }
