@@ -158,23 +158,27 @@ static void close_inherited(void) {
     closedir(d);
 }
 
+// null is /dev/null in the table of the service thread.
+static int null = -1;
+
 // own_descriptors gives this thread a table of descriptors of its own, with the standard ones
-// only. Containers forbid unshare more often than close_range; kernels before 5.9 have no
-// close_range.
+// only: /dev/null is in place of those that the program has closed. Containers forbid unshare
+// more often than close_range; kernels before 5.9 have no close_range.
 static int own_descriptors(void) {
     if (syscall(SYS_close_range, STDERR_FILENO + 1u, ~0u, CLOSE_RANGE_UNSHARE)) {
         if (unshare(CLONE_FILES)) return 0;
         close_inherited();
     }
-    return 1;
+    do null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (null >= 0 && null <= STDERR_FILENO);
+    return null >= 0;
 }
 
 // leave_standard_files replaces this thread's standard files by /dev/null: an inherited pipe would
 // stay open after the program has closed it.
 static void leave_standard_files(void) {
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd <= STDERR_FILENO; fd++) dup2(null, fd);
-    if (null > STDERR_FILENO) close(null);
+    close(null);
 }
 
 static void answer(void) {
